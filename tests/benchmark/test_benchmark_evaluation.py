@@ -118,12 +118,14 @@ def test_dropped_word_counts_as_stable() -> None:
     # The method calls a and b changed; the gold has b and d.
     assert found.accuracy == pytest.approx(3 / 5)  # b, c, e
     assert found.f1 == pytest.approx(2 * 1 / (2 + 2))
+    assert (found.precision, found.called) == (1 / 2, 2)
 
 
 def test_method_that_drops_every_word_calls_all_stable_and_has_no_correlation() -> None:
     nothing = SystemScores("none", (), np.zeros((0, 1)), np.zeros(0, bool))
     found = evaluate_system(dataset(GRADED, BINARY), nothing)
-    assert (found.accuracy, found.f1) == (3 / 5, 0)
+    assert (found.accuracy, found.f1, found.called) == (3 / 5, 0, 0)
+    assert math.isnan(found.precision)
     undefined = (found.spearman, found.low, found.high, found.spearman_each, found.spearman_each_sd)
     assert all(map(math.isnan, (*undefined, found.average_precision)))
     assert (found.dropped, found.words) == (5, 0)
@@ -132,16 +134,14 @@ def test_method_that_drops_every_word_calls_all_stable_and_has_no_correlation() 
 def test_method_without_decisions_has_average_precision_only() -> None:
     scored = scored_of(list(BINARY))
     found = evaluate_system(dataset(GRADED, BINARY), scored)
-    assert math.isnan(found.accuracy)
-    assert math.isnan(found.f1)
+    assert all(map(math.isnan, (found.accuracy, found.f1, found.precision, found.called)))
     assert found.average_precision == average_precision(scored.mean, list(BINARY.values()))
 
 
 def test_without_binary_gold_there_is_no_decision_and_no_precision() -> None:
     found = evaluate_system(dataset(GRADED), scored_of(list(GRADED), changed=[True] * 5))
-    assert math.isnan(found.accuracy)
-    assert math.isnan(found.f1)
-    assert math.isnan(found.average_precision)
+    decided = (found.accuracy, found.f1, found.precision, found.called)
+    assert all(map(math.isnan, (*decided, found.average_precision)))
 
 
 def test_dropped_words_with_binary_gold_only_are_counted() -> None:
@@ -171,8 +171,8 @@ def test_table_has_one_row_per_evaluation() -> None:
     ]
     frame = pd.DataFrame(evaluations)
     assert list(frame.columns) == [
-        "method", "spearman", "low", "high", "spearman_each", "spearman_each_sd", "accuracy", "f1",
-        "average_precision", "words", "dropped",
+        "method", "spearman", "low", "high", "spearman_each", "spearman_each_sd", "accuracy", "f1", "precision",
+        "called", "average_precision", "words", "dropped",
     ]  # fmt: skip
     for row, found in zip(frame.to_dict("records"), evaluations, strict=True):
         assert row["method"] == found.method
@@ -187,9 +187,10 @@ def test_table_has_one_row_per_evaluation() -> None:
             found.words,
             found.dropped,
         )
-    assert frame[["accuracy", "f1"]].iloc[0].isna().all()
+    assert frame[["accuracy", "f1", "precision", "called"]].iloc[0].isna().all()
     assert frame["accuracy"][1] == evaluations[1].accuracy
     assert frame["f1"][1] == evaluations[1].f1
+    assert frame[["precision", "called"]].iloc[1].tolist() == [0.5, 2]
 
 
 def grid_of(words: tuple[str, ...], seed: int = 0) -> Grid:
@@ -275,7 +276,7 @@ def test_systems_are_sscd_its_distance_and_those_of_the_paper() -> None:
     settings = SSCD("euclidean", repeats=4, seed=7)
     found = compared_systems(pairs, settings, alpha=0.01)
     wanted = [
-        score_sscd(pairs, settings, 0.01),
+        score_sscd(pairs, settings),
         score_distance(pairs, "euclidean"),
         score_distance(pairs, "cosine", "Cosine of means"),
         score_distance(pairs, "apd", "APD"),
@@ -285,4 +286,4 @@ def test_systems_are_sscd_its_distance_and_those_of_the_paper() -> None:
     for ours, theirs in zip(found, wanted, strict=True):
         assert (ours.method, ours.words) == (theirs.method, theirs.words)
         np.testing.assert_array_equal(ours.scores, theirs.scores)
-    assert [scored.changed is not None for scored in found] == [True] + [False] * 4 + [True]
+    assert [scored.changed is not None for scored in found] == [False] * 5 + [True]

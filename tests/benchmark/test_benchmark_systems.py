@@ -14,10 +14,8 @@ from lexshift import SSCD, Metric, benjamini_hochberg, permutation_test, sweep
 from lexshift.benchmark import systems
 from lexshift.benchmark.systems import SystemScores, score_distance, score_liu, score_sscd, sweep_grid
 from lexshift.scoring.distance import PAPER
-from lexshift.scoring.scores import Comparisons, Scoring, score_words
 from lexshift.scoring.swap import STRATEGIES, Strategy
 from lexshift.utils.arrays import Matrix
-from lexshift.utils.monitor import Silent
 
 Sets = dict[str, tuple[Matrix, Matrix]]
 SHIFTS = {"stable": 0.0, "drifted": 0.8, "changed": 2.5, "other": 0.0}
@@ -54,20 +52,6 @@ def test_sscd_system_scores_every_word(strategy: Strategy, sizes: tuple[int, int
         change = settings.score(*pairs[word], word=word)
         np.testing.assert_array_equal(row, np.abs(change.e_original - change.e_swap))
         assert mean == pytest.approx(change.score, rel=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [0.05, 1e-7])
-def test_sscd_system_decides_like_a_comparison(alpha: float) -> None:
-    pairs = planted()
-    settings = SSCD("nearest", rate=0.3, repeats=2, distance_weight=0.25, seed=4)
-    scored = score_sscd(pairs, settings, alpha)
-    scoring = Scoring(settings, 0.3, "auto", 2, alpha=alpha)
-    compared = score_words(Comparisons(list(pairs), pairs.__getitem__), scoring, Silent()).words
-    q = benjamini_hochberg([compared[word].test.p for word in scored.words])
-    assert scored.changed is not None
-    assert scored.changed.tolist() == (q <= alpha).tolist()
-    if alpha == 0.05:
-        assert dict(zip(scored.words, scored.changed, strict=True))["changed"]
 
 
 def test_name_of_the_sscd_system_describes_its_settings() -> None:

@@ -23,17 +23,22 @@ from lexshift.benchmark.evaluation import (
     Evaluation,
     default_folder,
     evaluate,
+    evaluate_rules,
     evaluate_system,
     grid_table,
     select_pairs,
 )
 from lexshift.benchmark.systems import compared_systems, sweep_grid
+from lexshift.benchmark.verdicts import judge_words
 from lexshift.cli import terminal
 from lexshift.cli.evaluate import _methods_table
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.rates import search_rate
 from lexshift.scoring.space import fit_space
 from lexshift.scoring.sscd import RATES
+from lexshift.study.control_usages import ControlUsages
+from lexshift.study.settings import Settings
+from lexshift.utils.monitor import Silent
 
 PLACES = ["barn", "house", "field", "ship", "street", "shop", "garden", "office"]
 LATER = ["mill", "bridge", "valley", "boat", "square", "store", "park", "room"]
@@ -45,7 +50,14 @@ FAST = ["--repeats", "3"]
 DEFAULT = SSCD("nearest", rate=0.5, repeats=3, distance_weight=0.8)
 SYSTEMS = ["Cosine of means", "APD", "DSCD, cosine", "Liu et al."]
 VARIANT, SSCD_ALONE = "variant of SSCD nearest, random, rate 0.5, distance weight 0.8", "SSCD nearest, random, rate 0.5"
-METHODS = [VARIANT, SSCD_ALONE, "e_original nearest", *SYSTEMS]
+SCORED = [VARIANT, SSCD_ALONE, "e_original nearest", *SYSTEMS]
+RULES = ["verdict changed or differs", "always changed", "always stable"]
+METHODS = [*SCORED, *RULES]
+FILES = ["evaluation.csv", "evaluation.json", "store", "verdicts.csv"]
+TOO_FEW_CONTROLS = (
+    "there is no comparison with ordinary words, because fewer than 30 other words of the sentences occur in 20 "
+    "sentences or more of each period"
+)
 
 
 def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
@@ -90,11 +102,15 @@ class Shell(Terminal):
 
 
 def direct(folder: Path, settings: SSCD, space: str = "standardised", alpha: float = 0.05) -> pd.DataFrame:
-    """Evaluate the vectors of a store directly."""
-    data = load_dataset(folder / "usages.csv")
-    pairs = select_pairs(data, Siblings(folder / "out" / "store"))
-    moved = fit_space(pairs, space).apply_to_words(pairs)
-    return pd.DataFrame([evaluate_system(data, scored) for scored in compared_systems(moved, settings, alpha)])
+    """Evaluate the vectors of a store directly; there are no control words."""
+    data, siblings = load_dataset(folder / "usages.csv"), Siblings(folder / "out" / "store")
+    pairs = select_pairs(data, siblings)
+    fitted = fit_space(pairs, space)
+    systems = compared_systems(fitted.apply_to_words(pairs), settings, alpha)
+    chosen = Settings(metric=settings.metric, min_usages=2, alpha=alpha, seed=settings.seed)
+    verdicts = judge_words(siblings, list(pairs), ControlUsages(), Toy(), fitted, chosen, Silent())
+    systems[0] = replace(systems[0], changed=np.array(verdicts.is_changed(systems[0].words)))
+    return pd.DataFrame([*(evaluate_system(data, scored) for scored in systems), *evaluate_rules(data, verdicts)])
 
 
 @pytest.fixture
@@ -124,7 +140,9 @@ def test_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path
     scored = found.table.set_index("method")
     assert scored.loc["Cosine of means", ["words", "dropped"]].tolist() == [5, 1]
     assert scored.loc["Cosine of means", "spearman"] > 0.5
-    assert scored["accuracy"].notna().tolist() == [True] + [False] * 5 + [True]
+    decides = [True] + [False] * 5 + [True] * 4
+    assert [scored[name].notna().tolist() for name in ("accuracy", "f1", "called")] == [decides] * 3
+    assert scored.loc[RULES, ["words", "dropped"]].to_numpy().tolist() == [[6, 0]] * 3
 
 
 def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
@@ -145,6 +163,7 @@ def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
         "space": "centred",
         "min_usages": 2,
         "preset": None,
+        "control": "auto",
         "metric": "nearest",
         "strategy": "random",
         "normalised": True,
@@ -154,7 +173,12 @@ def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
         "alpha": 0.1,
         "seed": 0,
     }
-    assert sorted(os.listdir(tmp_path / "out")) == ["evaluation.csv", "evaluation.json", "store"]
+    assert told["control"] == {"words": [], "source": None, "note": TOO_FEW_CONTROLS}
+    background = told["background"]
+    assert background.pop("floor") >= 0
+    wanted = {"control_words": 0, "common_shift": None, "ordinary_gap": None, "is_calibrated": False}
+    assert background == wanted
+    assert sorted(os.listdir(tmp_path / "out")) == FILES
 
 
 def test_grid_has_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -> None:
@@ -231,12 +255,13 @@ def test_table_has_one_row_per_method(shell: Shell) -> None:
             assert cells[1] == f"{row['low']:.3f} to {row['high']:.3f}"
         assert cells[-2:] == [str(row["words"]), str(row["dropped"])]
     assert "6 words, gold: graded; results in out" in err
+    assert f"note: {TOO_FEW_CONTROLS}" in " ".join(err.split())
     pd.testing.assert_frame_equal(shell.table, wanted)
 
 
 def test_files_hold_the_table_and_its_settings(shell: Shell) -> None:
     shell.eval()
-    assert sorted(os.listdir("out")) == ["evaluation.csv", "evaluation.json", "store"]
+    assert sorted(os.listdir("out")) == FILES
     assert shell.table["method"].tolist() == METHODS
     assert shell.record["data"]["name"] == "usages.csv"
     assert Siblings("out/store").fingerprint == shell.record["store"]
@@ -257,7 +282,7 @@ def test_second_run_encodes_nothing_and_prints_the_same(shell: Shell) -> None:
     first, _ = shell.eval()
     calls = shell.toy.calls
     assert calls > 0
-    before = {name: Path("out", name).read_bytes() for name in ("evaluation.csv", "evaluation.json")}
+    before = {name: Path("out", name).read_bytes() for name in FILES if name != "store"}
     second, err = shell.eval()
     assert (shell.toy.calls, second) == (calls, first)
     assert "the store is complete already; nothing is encoded" in err
@@ -330,12 +355,16 @@ def test_csv_has_the_methods_only_and_the_grid_is_in_its_file(shell: Shell) -> N
 
 
 def test_method_with_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture[str]) -> None:
-    numbers = ("spearman", "low", "high", "spearman_each", "spearman_each_sd", "accuracy", "f1", "average_precision")
-    row = {"method": "Liu et al.", **dict.fromkeys(numbers, np.nan), "words": 1, "dropped": 5}
-    terminal.out.print(_methods_table(pd.DataFrame([row, row | {"spearman": 0.5, "low": 0.1, "high": 0.9}])))
-    _, first, second = capsys.readouterr().out.splitlines()
+    numbers = ("spearman", "low", "high", "spearman_each", "spearman_each_sd", "average_precision")
+    decisions = ("accuracy", "f1", "precision", "called")
+    row = {"method": "Liu et al.", **dict.fromkeys((*numbers, *decisions), np.nan), "words": 1, "dropped": 5}
+    decided = {"accuracy": 0.75, "f1": 0.5, "precision": 0.25, "called": 4.0}
+    frame = pd.DataFrame([row, row | {"spearman": 0.5, "low": 0.1, "high": 0.9}, row | decided])
+    terminal.out.print(_methods_table(frame))
+    _, first, second, third = capsys.readouterr().out.splitlines()
     assert first.split() == ["Liu", "et", "al.", "1", "5"]
     assert second.split() == ["Liu", "et", "al.", "0.500", "0.100", "to", "0.900", "1", "5"]
+    assert third.split() == ["Liu", "et", "al.", "0.750", "0.500", "0.250", "4", "1", "5"]
 
 
 @pytest.mark.parametrize("space", ["raw", "centred", "standardised"])
@@ -432,6 +461,8 @@ def test_interrupted_run_resumes(shell: Shell) -> None:
         (["--suffix", "cut"], r"suffix must be one of keep, strip; got 'cut'\."),
         (["--precision", "double"], r"precision must be one of float16, float32; got 'double'\."),
         (["--seed", "-1"], r"seed "),
+        (["--control", "29"], r"control must be auto, none, a file with words, or a number of words of at least 30"),
+        (["--control", "words.txt"], r"the control words of an evaluation come from the sentences of the data set; "),
     ],
 )
 def test_invalid_setting_is_reported_in_one_sentence(shell: Shell, arguments: list[str], told: str) -> None:

@@ -608,7 +608,7 @@ def test_invalid_control_is_refused(value: Any) -> None:
 
 def test_prefix_of_notes_keeps_warnings_recognisable() -> None:
     recorder = Recorder()
-    prefixed = control_usages._Prefixed(recorder)
+    prefixed = control_usages.PrefixedMonitor(recorder)
     prefixed.note("warning: odd")
     prefixed.note("even")
     assert recorder.notes == ["warning: control words: odd", "control words: even"]

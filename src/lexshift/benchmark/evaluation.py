@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +15,21 @@ from lexshift import __version__
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.measures import accuracy_and_f1, average_precision, spearman, spearman_each
 from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, sweep_grid
+from lexshift.benchmark.verdicts import WordVerdicts, embed_control_usages, judge_words
 from lexshift.corpus.language import language_of_sentences
-from lexshift.encode import as_encoder
+from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.built_in import resolve_model
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import get
 from lexshift.scoring.rates import search_rate
-from lexshift.scoring.space import choose_space
+from lexshift.scoring.space import Space, choose_space
 from lexshift.scoring.sscd import RATES
 from lexshift.store.embedding import ENCODING, embed_usages
 from lexshift.store.siblings import Siblings
-from lexshift.study.settings import Settings
+from lexshift.study.control_usages import ControlUsages
+from lexshift.study.control_words import has_number
+from lexshift.study.settings import NO_CONTROL, Settings
+from lexshift.study.verdict import CHANGED, DIFFERS
 from lexshift.utils import checks
 from lexshift.utils.arrays import Pairs
 from lexshift.utils.files import disk_faults, write_whole
@@ -36,11 +40,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STORE, TABLE, GRID, RUN = "store", "evaluation.csv", "grid.csv", "evaluation.json"
+VERDICTS = "verdicts.csv"
 MIN_USAGES = checks.MIN_ROWS
 """Default of ``min_usages`` in evaluations: every word that can be scored is scored."""
 EMBEDDING = ("out", "model", "min_usages", "space", *ENCODING, "precision")
 """Settings of all evaluations: the folder of the results, and how usages are embedded."""
-SCORING = ("preset", "metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed")
+SCORING = (
+    "preset",
+    "control",
+    "metric",
+    "strategy",
+    "normalised",
+    "rate",
+    "distance_weight",
+    "repeats",
+    "alpha",
+    "seed",
+)
 """Further settings of :func:`evaluate`."""
 
 
@@ -56,12 +72,19 @@ class EmbeddedDataset:
         The words with enough usages, in the chosen space.
     folder : Path
         Folder of the store and the results.
+    encoder : Encoder
+    controls : ControlUsages
+        The usages of control words; without words if there are none.
+    space : Space
     """
 
     data: Dataset
     siblings: Siblings
     pairs: Pairs
     folder: Path
+    encoder: Encoder
+    controls: ControlUsages
+    space: Space
 
 
 def make_settings(
@@ -73,7 +96,7 @@ def make_settings(
 
 
 def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> EmbeddedDataset:
-    """Embed the usages of a data set, unless its store has them, and transform the vectors.
+    """Embed the usages of a data set and of its control words, unless stores have them, and transform the vectors.
 
     Words with fewer than ``settings.min_usages`` usages in a period are left out. The folder is named after the data
     set and the model if ``settings.out`` is None.
@@ -88,7 +111,9 @@ def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> Embedd
     pairs = select_pairs(data, siblings, settings.min_usages)
     if not pairs:
         raise UserError(f"no word of {data.name!r} has {settings.min_usages} usages in each period")
-    return EmbeddedDataset(data, siblings, choose_space(pairs, settings.space, encoder).apply_to_words(pairs), folder)
+    controls = embed_control_usages(data, encoder, folder, settings, monitor)
+    space = choose_space(controls if controls.words else pairs, settings.space, encoder)
+    return EmbeddedDataset(data, siblings, space.apply_to_words(pairs), folder, encoder, controls, space)
 
 
 def select_pairs(data: Dataset, siblings: Siblings, min_usages: int = MIN_USAGES) -> Pairs:
@@ -115,12 +140,17 @@ class SystemEvaluation:
         Spearman's correlation of the scores averaged over repetitions, with its interval.
     spearman_each, spearman_each_sd : float
         Mean and standard deviation (ddof = 0) of the correlations of the single repetitions, as in the paper.
-    accuracy, f1 : float
-        Accuracy and F1 of the decisions; NaN if the system does not decide, or without binary gold.
+    accuracy, f1, precision : float
+        Accuracy and F1 of the decisions, and share of the words called changed that changed; NaN if the system does not
+        decide, without binary gold, or if no word is called changed.
+    called : float
+        Number of words with binary gold that are called changed; NaN if the system does not decide, or without binary
+        gold.
     average_precision : float
         Average precision of the words that changed; NaN without binary gold.
     words, dropped : int
-        Number of words with graded gold and a score, and of words with gold but without a score.
+        Number of words with graded gold and a score, and of words with gold but without a score. For a rule that only
+        decides, the number of words with binary gold, and 0.
     """
 
     method: str
@@ -131,6 +161,8 @@ class SystemEvaluation:
     spearman_each_sd: float
     accuracy: float
     f1: float
+    precision: float
+    called: float
     average_precision: float
     words: int
     dropped: int
@@ -145,14 +177,13 @@ def evaluate_system(data: Dataset, system: SystemScores) -> SystemEvaluation:
     averaged = spearman(system.mean[rows], gold)
     each = spearman_each(system.scores[rows], gold) if graded else np.array([np.nan])
     binary = [word for word in data.binary if word in row]
-    precision = np.nan
+    ranked = np.nan
     if binary:
-        precision = average_precision(system.mean[[row[w] for w in binary]], [data.binary[w] for w in binary])
-    accuracy, f1 = np.nan, np.nan
-    if system.changed is not None and data.binary:
+        ranked = average_precision(system.mean[[row[w] for w in binary]], [data.binary[w] for w in binary])
+    decisions = None
+    if system.changed is not None:
         # A word that the system dropped counts as a decision for no change.
-        changed = [word in row and bool(system.changed[row[word]]) for word in data.binary]
-        accuracy, f1 = accuracy_and_f1(changed, list(data.binary.values()))
+        decisions = [word in row and bool(system.changed[row[word]]) for word in data.binary]
     return SystemEvaluation(
         method=system.method,
         spearman=averaged.rho,
@@ -160,12 +191,40 @@ def evaluate_system(data: Dataset, system: SystemScores) -> SystemEvaluation:
         high=averaged.high,
         spearman_each=float(each.mean()),
         spearman_each_sd=float(each.std()),
-        accuracy=accuracy,
-        f1=f1,
-        average_precision=precision,
+        **evaluate_decisions(data, decisions),
+        average_precision=ranked,
         words=averaged.words,
         dropped=len(set(data.graded or data.binary) - set(system.words)),
     )
+
+
+def evaluate_decisions(data: Dataset, decisions: Sequence[bool] | None) -> dict[str, Any]:
+    """Return accuracy, F1, precision and number of decisions for change; ``decisions`` are those of the binary gold."""
+    if decisions is None or not data.binary:
+        return {"accuracy": np.nan, "f1": np.nan, "precision": np.nan, "called": np.nan}
+    gold = list(data.binary.values())
+    accuracy, f1 = accuracy_and_f1(decisions, gold)
+    called = float(sum(decisions))
+    hits = sum(decided and changed for decided, changed in zip(decisions, gold, strict=True))
+    return {"accuracy": accuracy, "f1": f1, "precision": hits / called if called else np.nan, "called": called}
+
+
+def evaluate_rule(data: Dataset, name: str, decisions: Sequence[bool]) -> SystemEvaluation:
+    """Evaluate a rule that only decides, without scores."""
+    missing: dict[str, Any] = dict.fromkeys(("spearman", "low", "high", "spearman_each", "spearman_each_sd"), np.nan)
+    decided = evaluate_decisions(data, decisions)
+    return SystemEvaluation(name, **missing, **decided, average_precision=np.nan, words=len(data.binary), dropped=0)
+
+
+def evaluate_rules(data: Dataset, verdicts: WordVerdicts) -> list[SystemEvaluation]:
+    """Evaluate decisions: words that differ counted as changed, and the same answer for all words."""
+    words = list(data.binary)
+    differs = [verdicts.verdicts.get(word) in (CHANGED, DIFFERS) for word in words]
+    return [
+        evaluate_rule(data, "verdict changed or differs", differs),
+        evaluate_rule(data, "always changed", [True] * len(words)),
+        evaluate_rule(data, "always stable", [False] * len(words)),
+    ]
 
 
 def grid_table(data: Dataset, grid: Grid) -> pd.DataFrame:
@@ -245,6 +304,11 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
     monitor = monitor or Silent()
     if not data.graded and not data.binary:
         raise UserError(f"{data.name!r} has no gold to compare with; give one with --gold")
+    if not has_number(chosen.control) and chosen.control != NO_CONTROL:
+        raise UserError(
+            "the control words of an evaluation come from the sentences of the data set; control must be auto, none or "
+            f"a number of words; got {chosen.control!r}"
+        )
     embedded = embed_dataset(data, chosen, monitor)
     sscd = replace(chosen.sscd(), corpus_sizes=data.sizes if chosen.normalised else None)
     if chosen.rate == "auto":
@@ -253,8 +317,21 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
         )
         sscd = replace(sscd, rate=curve.rate)
     monitor.stage("scoring", 1, "grids" if with_grid else "methods")
-    systems = compared_systems(embedded.pairs, sscd, chosen.alpha, chosen.tests_own_metric)
-    table = pd.DataFrame([evaluate_system(data, system) for system in systems])
+    systems = compared_systems(embedded.pairs, sscd, chosen.alpha)
+    rules, verdicts = [], None
+    if data.binary:
+        verdicts = judge_words(
+            embedded.siblings,
+            list(embedded.pairs),
+            embedded.controls,
+            embedded.encoder,
+            embedded.space,
+            chosen,
+            Silent(),
+        )
+        systems[0] = replace(systems[0], changed=np.array(verdicts.is_changed(systems[0].words), bool))
+        rules = evaluate_rules(data, verdicts)
+    table = pd.DataFrame([*(evaluate_system(data, system) for system in systems), *rules])
     grid = None
     if with_grid:
         grid = grid_table(data, sweep_grid(embedded.pairs, data.sizes, repeats=sscd.repeats, seed=sscd.seed))
@@ -267,9 +344,13 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
         "settings": {name: getattr(chosen, name) for name in ("space", "min_usages", *SCORING)}
         | {"metric": get(chosen.metric).name},
         "rate": sscd.rate,
+        "control": embedded.controls.record(),
+        "background": None if verdicts is None else asdict(verdicts.backdrop),
         "skipped": data.skipped,
     }
     texts = {TABLE: csv_text(table)} | ({} if grid is None else {GRID: csv_text(grid)})
+    if verdicts is not None:
+        texts[VERDICTS] = csv_text(verdicts.table(data))
     texts[RUN] = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
     with disk_faults(embedded.folder):
         for name, text in texts.items():

@@ -33,6 +33,7 @@ from lexshift.benchmark.systems import Grid, SystemScores, score_distance, score
 from lexshift.errors import UserError
 from lexshift.scoring.distance import DISTANCES
 from lexshift.scoring.rates import RateCurve, closed_form_rate
+from lexshift.study.settings import NO_CONTROL
 from lexshift.utils.arrays import Array, Floats, Indices, Pairs
 from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
@@ -191,7 +192,7 @@ def reproduce(data: Dataset, *, monitor: Monitor | None = None, **settings: Any)
     -------
     Reproduction
     """
-    chosen = make_settings(reproduce, (*EMBEDDING, "repeats", "seed"), settings, space="raw")
+    chosen = make_settings(reproduce, (*EMBEDDING, "repeats", "seed"), settings, space="raw", control=NO_CONTROL)
     if not data.graded:
         raise UserError(f"{data.name!r} has no graded gold to compare with")
     monitor = monitor or Silent()

@@ -16,13 +16,11 @@ from lexshift.scoring import swap
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.distance.metric import evaluate, get, original_sides, side_distances
 from lexshift.scoring.gaussian import fit
-from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
-from lexshift.scoring.scores import tested_metric
-from lexshift.scoring.significance import benjamini_hochberg, decide
+from lexshift.scoring.permutation import permutation_test
+from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.sscd import RATES, SSCD, Sweep, combine, for_words, sweep
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Pairs
-from lexshift.utils.monitor import Silent
 from lexshift.utils.seeds import generator
 
 LIU_P = 0.005
@@ -58,9 +56,9 @@ class SystemScores:
         return self.scores.mean(axis=1) if self.overall is None else self.overall
 
 
-def compared_systems(pairs: Pairs, settings: SSCD, alpha: float, own_metric: bool = False) -> list[SystemScores]:
+def compared_systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[SystemScores]:
     """Score words with the settings, with SSCD, with its distance alone, and with the other systems of the paper."""
-    variant = [score_sscd(pairs, settings, alpha, own_metric)]
+    variant = [score_sscd(pairs, settings)]
     if settings.distance_weight:
         variant.append(score_sscd(pairs, replace(settings, distance_weight=0.0)))
     return [
@@ -73,8 +71,8 @@ def compared_systems(pairs: Pairs, settings: SSCD, alpha: float, own_metric: boo
     ]
 
 
-def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None, own_metric: bool = False) -> SystemScores:
-    """Score words by SSCD or its variant; with ``alpha``, also decide which words changed, as ``compare`` does.
+def score_sscd(pairs: Pairs, settings: SSCD) -> SystemScores:
+    """Score words by SSCD or its variant.
 
     In each repetition, the score of a word is the weighted geometric mean of |e_original - e_swap| and the average
     pairwise distance. The score of all repetitions together is that of ``compare``, which averages |e_original -
@@ -90,24 +88,7 @@ def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None, own_met
     name = f"SSCD {get(settings.metric).name}, {settings.strategy}{normalised}, rate {settings.rate:g}"
     if weight:
         name = f"variant of {name}, distance weight {weight:g}"
-    changed = None if alpha is None else decide_words(pairs, settings, alpha, own_metric)
-    return SystemScores(name, tuple(pairs), scores, changed, overall)
-
-
-def decide_words(pairs: Pairs, settings: SSCD, alpha: float, own_metric: bool = False) -> npt.NDArray[np.bool_]:
-    """Return whether each word is called changed by the test of ``compare`` at a false discovery rate of ``alpha``.
-
-    With ``own_metric``, words are tested with the metric of the settings, as in ``compare`` with the preset "paper".
-    """
-
-    def test(word: str, permutations: int) -> PermutationTest:
-        old, new = checks.pair(*pairs[word])
-        metric = settings.metric if own_metric else tested_metric(settings.metric, old, new)
-        return permutation_test(old, new, metric, permutations, settings.seed, word)
-
-    first = for_words(pairs, None, lambda _old, _new, word: test(word, first_permutations("auto")))
-    tests = add_permutations(first, test, alpha, Silent())
-    return decide(benjamini_hochberg([result.p for result in tests.values()]), alpha)
+    return SystemScores(name, tuple(pairs), scores, overall=overall)
 
 
 def score_distance(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) -> SystemScores:

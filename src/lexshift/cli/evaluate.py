@@ -41,7 +41,7 @@ MIN_USAGES = 2  # so that every judged word that can be scored is evaluated
 
 @options.with_settings(
     *EMBEDDING,
-    *("preset", "metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed"),
+    *("preset", "control", "metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed"),
     helps=HELP,
     min_usages=MIN_USAGES,
 )
@@ -202,8 +202,8 @@ def _methods_table(frame: pd.DataFrame) -> Table:
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("method", no_wrap=True)
-    names = ("Spearman", "95 % interval", "per repetition", "accuracy", "F1", "average precision", "words", "dropped")
-    for name in names:
+    decided = ("accuracy", "F1", "precision", "called")
+    for name in ("Spearman", "95 % interval", "per repetition", *decided, "average precision", "words", "dropped"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in frame.to_dict("records"):
         table.add_row(
@@ -211,7 +211,9 @@ def _methods_table(frame: pd.DataFrame) -> Table:
             _number(row["spearman"]),
             _two_numbers(row["low"], "to", row["high"]),
             _two_numbers(row["spearman_each"], "±", row["spearman_each_sd"]),
-            *(_number(row[name]) for name in ("accuracy", "f1", "average_precision")),
+            *(_number(row[name]) for name in ("accuracy", "f1", "precision")),
+            _number(row["called"], 0),
+            _number(row["average_precision"]),
             str(row["words"]),
             str(row["dropped"]),
         )

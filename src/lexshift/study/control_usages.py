@@ -213,7 +213,7 @@ def embed_control_words(
     if chosen.targets is None:
         return ControlUsages(note=chosen.note)
     folder = None if results is None else results / CONTROL
-    prefixed = _Prefixed(monitor)
+    prefixed = PrefixedMonitor(monitor)
     sampler = replace(reader, sampling=_SAMPLING, monitor=prefixed)
 
     def scan(targets: Targets) -> dict[str, Occurrences]:
@@ -250,7 +250,7 @@ def _announcement(n_words: int, found: Mapping[str, Occurrences], folder: Path |
     return f"{text} ({cost})"
 
 
-class _Prefixed:
+class PrefixedMonitor:
     """A monitor that says of each stage and note that it concerns the control words."""
 
     def __init__(self, monitor: Monitor) -> None:
