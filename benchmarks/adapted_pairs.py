@@ -36,9 +36,7 @@ def score_systems(folder: str, model: str, out: Path, space: str) -> pd.DataFram
         pairs = embed_dataset(data, settings, bars).pairs
     systems = [score_distance(pairs, metric) for metric in ALONE]
     systems += [
-        score_sscd(pairs, SSCD(metric, rate=0.5, distance_weight=weight))
-        for metric in SWAPPED
-        for weight in (0.0, 0.8)
+        score_sscd(pairs, SSCD(metric, rate=0.5, distance_weight=weight)) for metric in SWAPPED for weight in (0.0, 0.8)
     ]
     table = pd.DataFrame([evaluate_system(data, scores) for scores in systems])
     table = table[["method", "spearman", "low", "high", "spearman_each", "words"]]
