@@ -84,6 +84,19 @@ def test_reason_names_the_decisive_numbers(verdict: str, evidence: Evidence, rea
     assert explain_verdict(verdict, evidence, BACKDROP) == reason
 
 
+@pytest.mark.parametrize(
+    ("gap", "text"), [(0.344, "34 points"), (0.0951, "10 points"), (0.0949, "9.5 points"), (-0.0004, "0.0 points")]
+)
+def test_gap_in_points_has_a_decimal_if_it_is_small(gap: float, text: str) -> None:
+    assert Backdrop(0.02, 150, 0.2, 0.015, is_calibrated=True).format_gap(gap) == text
+
+
+def test_very_small_local_fdr_is_not_written_with_an_exponent() -> None:
+    backdrop = Backdrop(0.02, 150, 0.2, 0.015, is_calibrated=True)
+    reason = explain_verdict("changed", Evidence(Gap(0.344, 0.2, 0.4, 0.1), 9.0, 1.5e-9), backdrop)
+    assert reason == "gap of 34 points, against 1.5 points of ordinary words (local fdr below 0.001)"
+
+
 def test_reason_of_an_encoder_without_calibration_has_no_unit() -> None:
     backdrop = Backdrop(0.02, 150, 0.2, 0.015, is_calibrated=False)
     evidence = Evidence(Gap(0.344, 0.2, 0.4, 0.1), 6.0, 0.004)
