@@ -545,7 +545,10 @@ def test_words_that_appeared_or_disappeared_are_listed_with_a_sentence(window: W
         "appeared no occurrences in 1900s and 28 occurrences in 2000s."
     )
     expect(page.locator("#word .evidence .new li")).to_have_count(28)
-    expect(page.locator("#ranking tr.appeared .verdict")).to_have_text("appeared")
+    expect(page.locator("#ranking tr.appeared .said")).to_have_text("appeared frequent in one corpus only")
+    expect(page.locator("#ranking tr.appeared .verdict")).to_have_attribute(
+        "title", "no occurrences in 1900s and 28 occurrences in 2000s"
+    )
     assert fits(page)
 
 

@@ -56,6 +56,10 @@ function chart(frame, title, draw) {
   redraw();
 }
 
+function drawCharts(holder) {
+  for (const frame of holder.querySelectorAll(".chart")) frame.dispatchEvent(new Event("attached"));
+}
+
 // The marks of usages in the old and in the new corpus: a diamond and a circle.
 const MARKS = [(x, y, r) => `M${x},${y - r * 1.25}l${r * 1.25},${r * 1.25}l${-r * 1.25},${r * 1.25}l${-r * 1.25},${-r * 1.25}z`,
   (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`];

@@ -154,7 +154,7 @@ function interval(word) {
 function cells(word) {
   const counts = word.n.map((n) => cell("number count", String(n)));
   if (word.score === undefined) {
-    const reason = word.verdict === "too few" ? `${data.least} are needed in each corpus` : word.reason; // other columns show the counts
+    const reason = word.verdict === "too few" ? `${data.least} are needed in each corpus` : "frequent in one corpus only"; // other columns show the counts
     if (phone.matches) return [verdictCell(word, reason, 3)];
     return [cell("number change", NONE), ...counts, verdictCell(word, reason, hasExcess ? 4 : 3)];
   }

@@ -208,7 +208,7 @@ async function followAddress(moved) {
   const parts = await columns.show(chosen);
   if (chosen !== chosenWord) return; // another word was chosen in the meantime
   article.replaceChildren(...parts);
-  for (const chartFrame of article.querySelectorAll(".chart")) chartFrame.dispatchEvent(new Event("attached"));
+  drawCharts(article);
   if (moved) document.getElementById("status").textContent = `Showing ${chosen.word}: ${chosen.verdict}.`;
   const top = article.getBoundingClientRect().top;
   if (word && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
@@ -220,6 +220,7 @@ async function followAddress(moved) {
 function startPage(settings) {
   columns = settings;
   document.body.classList.remove("plain"); // this class shows the page as it is without its script
+  drawCharts(document); // before the page is scrolled to a word below them
   setUpTable();
   addEventListener("hashchange", () => followAddress(true));
   if (data.words.length) followAddress(false);
