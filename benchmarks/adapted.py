@@ -39,9 +39,9 @@ def score_systems(folder: str, model: str, out: Path) -> pd.DataFrame:
     with Bars() as bars:
         data = load_dataset(folder)
         exhibits = reproduce(data, model=model, out=out, monitor=bars).exhibits
-        table = evaluate(data, model=model, out=out, monitor=bars).table
+        table = evaluate(data, model=model, out=out, control="none", monitor=bars).table
     paper = next(exhibit for exhibit in exhibits if exhibit.name == "comparison").table
-    paper = paper[paper["spearman"].notna()]
+    paper, table = (each[each["spearman"].notna()] for each in (paper, table))
     rows = [
         {"vectors": "raw", "system": f"{row.system}, {row.setting}" if row.setting else row.system}
         | {name: getattr(row, name) for name in ("spearman", "low", "high", "spearman_each")}

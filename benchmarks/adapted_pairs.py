@@ -30,7 +30,7 @@ SWAPPED = ("cosine", "braycurtis", "apd", "nearest")
 def score_systems(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
     """Evaluate distances alone, and SSCD at rate 0.5 with distance weights 0 and 0.8."""
     path, _, gold = folder.partition("=")
-    settings = Settings(model=model, out=out / Path(path).name, space=space, min_usages=2)
+    settings = Settings(model=model, out=out / Path(path).name, space=space, min_usages=2, control="none")
     with Bars() as bars:
         data = load_dataset(path, gold=gold or None)
         pairs = embed_dataset(data, settings, bars).pairs

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-HELP = {"out": "Folder for vectors and results (default: named after the data set and the model)."}
+HELP = {
+    "out": "Folder for vectors and results (default: named after the data set and the model).",
+    "control": "Ordinary words of the sentences to compare with: auto, none or a number.",
+}
 EMBEDDING = ("out", "model", "min_usages", "space", *options.ENCODER_OPTIONS, "precision")
 _SENSE_COLUMNS = {
     "ari": ("ARI", ""),
