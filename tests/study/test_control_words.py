@@ -317,6 +317,17 @@ def test_cost_is_announced_before_control_words_are_encoded(paths: Paths) -> Non
     assert recorder.stages.index("control words: encoding") < recorder.stages.index("scoring")
 
 
+def test_sentences_that_are_repeated_count_once(tmp_path: Path) -> None:
+    old, new = write_corpora(tmp_path, n_files=1)
+    file = next(path for path in [old, *old.rglob("*.txt")] if path.is_file())
+    file.write_text(2 * file.read_text("utf-8"), "utf-8")
+    controls = run((old, new), space="raw").controls
+    assert controls is not None
+    for word in controls.words:
+        sentences = controls.sentences(word, 0).tolist()
+        assert len(sentences) == len(set(sentences)) == len(controls.vectors(word, 0))
+
+
 def test_mapping_has_the_arrays_of_each_word(saved: tuple[lexshift.Result, Path]) -> None:
     controls = saved[0].controls
     assert controls is not None

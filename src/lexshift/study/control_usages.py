@@ -117,14 +117,19 @@ class ControlUsages(Mapping[str, list[Matrix]]):
         return self.siblings
 
     def _sample(self, word: str, period: int) -> Indices:
-        """Return the positions of the sampled usages among those of a word in a period, ascending: (n,)."""
+        """Return the positions of the sampled usages among those of a word in a period, ascending: (n,).
+
+        Of usages with the same sentence only the first can be in the sample.
+        """
         label = self._store.corpora[period]
         begin, end = self._store.rows(word, label)
-        if end - begin <= MAX_USAGES:
-            return np.arange(end - begin)
+        sentences = self._store.occurrences["sentence"].slice(begin, end - begin).to_pylist()
+        first = np.array(list({sentence: i for i, sentence in reversed(list(enumerate(sentences)))}.values()), int)
+        if len(first) <= MAX_USAGES:
+            return np.sort(first)
         key = hashlib.blake2b(f"{word}\0{label}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
         rng = np.random.default_rng(int.from_bytes(key, "little"))
-        return np.sort(rng.choice(end - begin, MAX_USAGES, replace=False))
+        return np.sort(rng.choice(np.sort(first), MAX_USAGES, replace=False))
 
     def _column(self, name: str, word: str, period: int) -> Array:
         begin, end = self._store.rows(word, self._store.corpora[period])
