@@ -110,7 +110,7 @@ def planted(n_ordinary: int = len(ORDINARY), binary: bool = True) -> Dataset:
 
 
 def evaluated(folder: Path, encoder: PlantedEncoder, data: Dataset | None = None, **settings: Any) -> Evaluation:
-    chosen = {"repeats": 2, "out": folder / "out", "model": encoder} | settings
+    chosen: dict[str, Any] = {"repeats": 2, "out": folder / "out", "model": encoder} | settings
     return evaluate(data or planted(), **chosen)
 
 
@@ -164,7 +164,8 @@ def test_verdicts_are_those_of_compare(
         lines = [text for text, its in zip(sentences, periods, strict=True) if its == period]
         (tmp_path / f"{period}.txt").write_text("\n".join(lines) + "\n", "utf-8")
     result = compare(
-        *(tmp_path / f"{period}.txt" for period in PERIODS),
+        tmp_path / "old.txt",
+        tmp_path / "new.txt",
         [*CHANGED, *UNCHANGED],
         model=encoder,
         control=words or "none",
