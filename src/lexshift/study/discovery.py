@@ -28,7 +28,7 @@ class Discovery(Result):
 
     Parameters
     ----------
-    siblings, words, run, space, scores, labels, senses
+    siblings, words, run, space, scores, labels, senses, evidence, backdrop
         As for :class:`lexshift.Result`.
     vocabulary : Vocabulary
         Every word that is frequent in one of the corpora, with the reason if it was left out.
