@@ -104,14 +104,14 @@ def trace(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = Path(folder, "news.jsonl")
     ...     texts = {1995: "a mouse ran off {}\n", 2005: "a mouse hid, {}\n", 2015: "on the screen the mouse {}\n"}
-    ...     rows = [{"text": text.format("x" * (i % 3)), "date": f"{year}"} for year, text in texts.items()
+    ...     rows = [{"text": text.format("x" * i), "date": f"{year}"} for year, text in texts.items()
     ...             for i in range(12)]
     ...     _ = table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     ...     options = {"words": ["mouse"], "by": "decade", "date_column": "date", "resamples": 50}
     ...     result = lexshift.trace(table, model=ExampleEncoder(), **options)
     >>> result.steps[["kind", "from", "to", "verdict"]].to_numpy().tolist()  # doctest: +NORMALIZE_WHITESPACE
-    [['neighbours', '1990s', '2000s', 'changed'], ['neighbours', '2000s', '2010s', 'changed'],
-     ['first', '1990s', '2000s', 'changed'], ['first', '1990s', '2010s', 'changed']]
+    [['neighbours', '1990s', '2000s', 'stable'], ['neighbours', '2000s', '2010s', 'changed'],
+     ['first', '1990s', '2000s', 'stable'], ['first', '1990s', '2010s', 'changed']]
     """
     result: Trace = run_study(TRACE, corpora, words, make_settings(trace, locals()), monitor)
     return result
