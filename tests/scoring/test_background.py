@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lexshift.encode.adaptation import Calibration
-from lexshift.scoring.background import Background
+from lexshift.scoring.background import Background, noise_floor
 from lexshift.scoring.gap import gap
 from lexshift.utils.arrays import Matrix
 
@@ -59,6 +59,18 @@ def test_noise_floor_is_low_without_documents_and_higher_if_documents_have_topic
         old, new = (np.repeat(2 * rng.normal(size=(6, 8)), 5, axis=0) + rng.normal(size=(30, 8)) for _ in range(2))
         pairs[f"word{i}"], documents[f"word{i}"] = (old, new), (names, names)
     assert Background(pairs, CALIBRATION, documents).floor > 1.3 * Background(pairs, CALIBRATION).floor > 0
+
+
+def test_few_usages_do_not_raise_the_noise_floor() -> None:
+    rng = np.random.default_rng(2)
+    centres = {f"word{i}": 2 * rng.normal(size=8) for i in range(40)}
+    many = {
+        word: (centre + rng.normal(size=(60, 8)), centre + rng.normal(size=(60, 8))) for word, centre in centres.items()
+    }
+    unequal = {word: (old[:10], new) for word, (old, new) in many.items()}
+    few = {word: (old[:10], new[:10]) for word, (old, new) in many.items()}
+    assert noise_floor(unequal, CALIBRATION) < 1.5 * noise_floor(many, CALIBRATION)
+    assert noise_floor(few, CALIBRATION) > 3 * noise_floor(many, CALIBRATION)
 
 
 def test_background_depends_on_the_seed_alone() -> None:

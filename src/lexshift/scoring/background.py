@@ -5,7 +5,8 @@ floor, and the null distributions with which the gap of a word is compared.
 
 **Noise floor.** The usages of each ordinary word in one corpus are divided at random into two halves, by documents
 where these are known. Nothing changed between the halves, so their gap is noise: of sampling, and of the topics of
-documents. The floor is the value that 5 % of these gaps exceed.
+documents. The floor is the value that 5 % of these gaps exceed. Halves of few usages have large gaps by chance alone,
+so words with fewer than 20 usages in a corpus count only if no word has more.
 
 **Equal numbers.** A gap varies more if there are few usages. The null distribution of a word is therefore fitted to
 ordinary words that are reduced to a number of usages in each corpus that is not larger than the word's own.
@@ -30,7 +31,7 @@ USAGES = 40
 FLOOR = 0.95
 """Share of the gaps between halves of the same corpus that are below the noise floor."""
 _SIZES = np.array([2, 3, 5, 7, 10, 14, 20, 28, USAGES])  # numbers of usages to which ordinary words are reduced
-_MIN_HALVED = 8  # minimum number of usages that are divided into halves
+_ENOUGH, _MIN_HALVED = 20, 8  # number of usages that are divided into halves: wanted, and needed
 
 
 class Background:
@@ -117,11 +118,13 @@ def noise_floor(
     pairs, calibration, documents, seed
         As for :class:`Background`. At least one word must have 8 usages in a corpus.
     """
+    most = max((len(rows) for pair in pairs.values() for rows in pair), default=0)
+    least = _ENOUGH if most >= _ENOUGH else _MIN_HALVED
     found = []
     for word, (old, new) in pairs.items():
         rng = generator(seed, "halves", word)
         for side, rows in enumerate((old, new)):
-            if len(rows) < _MIN_HALVED:
+            if len(rows) < least:
                 continue
             units: Array = np.arange(len(rows))
             if documents is not None:
