@@ -176,7 +176,7 @@ def _tests(result: Result) -> str:
         else ""
     )
     return (
-        f"Significance was assessed by a permutation test, in which {_permuted(tests)} were reassigned to the "
+        f"Significance was assessed by a permutation test, in which {_describe_units(tests)} were reassigned to the "
         f"corpora at random (all reassignments if there were fewer than 1,000, otherwise up to "
         f"{max_permutations:,}).{statistic}{tail} The false discovery rate over the {len(tests)} tested words was "
         f"controlled with the Benjamini-Hochberg procedure. We report {settings['confidence']:.0%} bootstrap intervals "
@@ -186,7 +186,7 @@ def _tests(result: Result) -> str:
     )
 
 
-def _permuted(tests: Sequence[PermutationTest]) -> str:
+def _describe_units(tests: Sequence[PermutationTest]) -> str:
     """Return what the tests reassigned to the corpora."""
     units = Counter(test.unit for test in tests)
     if not units[DOCUMENTS]:

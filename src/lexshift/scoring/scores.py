@@ -198,12 +198,16 @@ def score_words(
     scoring = replace(scoring, sscd=sscd)
 
     def score(key: K) -> WordScore:
-        documents, tested = comparisons.documents_of(key), comparisons.tested_vectors(key)
-        return comparisons.apply(partial(score_word, scoring=scoring, documents=documents, tested=tested), sscd, key)
+        documents, test_vectors = comparisons.documents_of(key), comparisons.tested_vectors(key)
+        return comparisons.apply(
+            partial(score_word, scoring=scoring, documents=documents, test_vectors=test_vectors), sscd, key
+        )
 
     def test_again(key: K, permutations: int) -> PermutationTest:
-        documents, tested = comparisons.documents_of(key), comparisons.tested_vectors(key)
-        test = partial(_test, scoring=scoring, permutations=permutations, documents=documents, tested=tested)
+        documents, test_vectors = comparisons.documents_of(key), comparisons.tested_vectors(key)
+        test = partial(
+            _test, scoring=scoring, permutations=permutations, documents=documents, test_vectors=test_vectors
+        )
         return comparisons.apply(test, sscd, key)
 
     monitor.stage("scoring", len(keys), comparisons.unit)
@@ -252,7 +256,7 @@ def score_word(
     sscd: SSCD,
     scoring: Scoring,
     documents: tuple[Documents, Documents] | None = None,
-    tested: tuple[Matrix, Matrix] | None = None,
+    test_vectors: tuple[Matrix, Matrix] | None = None,
 ) -> WordScore:
     """Score and test one word, with the initial number of permutations.
 
@@ -266,7 +270,7 @@ def score_word(
         Settings of the interval and the test.
     documents : (sequence, sequence), optional
         The document of each old and each new usage; see :func:`lexshift.permutation_test`.
-    tested : (ndarray of shape (n_old, d), ndarray of shape (n_new, d)), optional
+    test_vectors : (ndarray of shape (n_old, d), ndarray of shape (n_new, d)), optional
         The vectors for the test (default: ``old`` and ``new``).
     """
     precomputed = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new))
@@ -274,8 +278,8 @@ def score_word(
     return WordScore(
         change=change,
         interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change),
-        test=_test(old, new, word, sscd, scoring, first_permutations(scoring.permutations), documents, tested),
-        tested_metric=get(_choose_metric(sscd, scoring, tested or (old, new))).name,
+        test=_test(old, new, word, sscd, scoring, first_permutations(scoring.permutations), documents, test_vectors),
+        tested_metric=get(_choose_metric(sscd, scoring, test_vectors or (old, new))).name,
     )
 
 
@@ -287,9 +291,9 @@ def _test(
     scoring: Scoring,
     permutations: int,
     documents: tuple[Documents, Documents] | None,
-    tested: tuple[Matrix, Matrix] | None,
+    test_vectors: tuple[Matrix, Matrix] | None,
 ) -> PermutationTest:
-    pair = tested or (old, new)
+    pair = test_vectors or (old, new)
     metric = _choose_metric(sscd, scoring, pair)
     return permutation_test(*pair, metric, permutations, sscd.seed, word, documents=documents)
 

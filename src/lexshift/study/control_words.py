@@ -102,9 +102,9 @@ def choose_control_words(
     reader: CorpusReader,
     settings: Settings,
     counts: Sequence[WordCounts] | None,
-    given: Targets | None,
+    named: Targets | None,
     language: str | None,
-    studied: Iterable[str] | None = None,
+    vocabulary: Iterable[str] | None = None,
 ) -> ControlWords:
     """Choose the control words of a run.
 
@@ -116,24 +116,24 @@ def choose_control_words(
         Its ``control`` and ``match``.
     counts : sequence of WordCounts, optional
         The words of the first and of the last corpus; None if they were not counted.
-    given : Targets, optional
+    named : Targets, optional
         The words that the user named.
     language : str, optional
         ISO code of the language of the last corpus.
-    studied : iterable of str, optional
+    vocabulary : iterable of str, optional
         The only words that may be chosen: those of a run that embeds a whole vocabulary.
     """
     if settings.control == NO_CONTROL:
         return ControlWords()
     try:
-        words = _choose(reader, settings, counts, given, language, studied)
+        words = _choose(reader, settings, counts, named, language, vocabulary)
     except _NoControlWordsError as error:
         note = f"there is no comparison with ordinary words, because {error}"
         reader.monitor.note(note)
         return ControlWords(note=note)
-    if studied is not None:
+    if vocabulary is not None:
         reader.monitor.note(f"comparing with {len(words):,} of these words, chosen at random, as ordinary words")
-    return ControlWords(_make_targets(words, reader, given))
+    return ControlWords(_make_targets(words, reader, named))
 
 
 class _NoControlWordsError(Exception):
@@ -144,15 +144,15 @@ def _choose(
     reader: CorpusReader,
     settings: Settings,
     counts: Sequence[WordCounts] | None,
-    given: Targets | None,
+    named: Targets | None,
     language: str | None,
-    studied: Iterable[str] | None,
+    vocabulary: Iterable[str] | None,
 ) -> list[str]:
     """Return the control words, those with the smallest hashes first."""
     if any(os.fspath(corpus) == STANDARD_INPUT for corpus in reader.corpora.values()):
         raise _NoControlWordsError("a corpus from standard input can be read only once")
-    if given is not None:
-        candidates, n_words = given.words, len(given.words)
+    if named is not None:
+        candidates, n_words = named.words, len(named.words)
     else:
         assert counts is not None
         if settings.match != "token" and is_unsegmented([corpus.counts for corpus in counts]):
@@ -161,32 +161,32 @@ def _choose(
         lemmas = folded_lemmas(_language(reader)) if reader.match == "lemma" else None
         candidates = content_words(counts, least, language, reader.match, lemmas)
         n_words = N_WORDS if settings.control == AUTO else settings.control
-    if studied is not None:
-        among = set(studied)
+    if vocabulary is not None:
+        among = set(vocabulary)
         candidates = [word for word in candidates if word in among]
-    if given is not None:
-        candidates = _search_frequent_words(reader, candidates, given)
+    if named is not None:
+        candidates = _search_frequent_words(reader, candidates, named)
     elif reader.by is not None:
         candidates = _search_frequent_words(reader, smallest_hashes(candidates, _CANDIDATES * n_words), None)
     if len(candidates) < MIN_CONTROL_WORDS:
-        raise _NoControlWordsError(_describe_too_few(len(candidates), reader, given, studied is not None))
+        raise _NoControlWordsError(_describe_too_few(len(candidates), reader, named, vocabulary is not None))
     return smallest_hashes(candidates, n_words)
 
 
-def _search_frequent_words(reader: CorpusReader, words: Sequence[str], given: Targets | None) -> list[str]:
+def _search_frequent_words(reader: CorpusReader, words: Sequence[str], named: Targets | None) -> list[str]:
     """Search for words, and return those that are frequent in the first and in the last corpus or period."""
     if not words:
         return []
-    targets = _make_targets(words, reader, given)
+    targets = _make_targets(words, reader, named)
     found = list(replace(reader, sampling={"max_per_word": 1, "seed": 0, "shared": True}).scan(targets).values())
     numbers = zip(targets.words, found[0].found.tolist(), found[-1].found.tolist(), strict=True)
     return [word for word, first, last in numbers if min(first, last) >= MIN_COUNT]
 
 
-def _make_targets(words: Sequence[str], reader: CorpusReader, given: Targets | None) -> Targets:
-    if given is None:
+def _make_targets(words: Sequence[str], reader: CorpusReader, named: Targets | None) -> Targets:
+    if named is None:
         return read_targets(words, reader.match, _language(reader))
-    return Targets({word: given.forms[word] for word in words}, given.match)
+    return Targets({word: named.forms[word] for word in words}, named.match)
 
 
 def _language(reader: CorpusReader) -> str:
@@ -194,15 +194,15 @@ def _language(reader: CorpusReader) -> str:
     return list(reader.readings.values())[-1].language
 
 
-def _describe_too_few(n_words: int, reader: CorpusReader, given: Targets | None, is_vocabulary: bool) -> str:
+def _describe_too_few(n_words: int, reader: CorpusReader, named: Targets | None, is_vocabulary: bool) -> str:
     """Return the reason why there are no control words, of which only ``n_words`` are frequent enough."""
     words = (
         f"{n_words} {'word' if n_words == 1 else 'words'}"
-        if given is None
-        else f"{n_words} of the {len(given.words)} control words"
+        if named is None
+        else f"{n_words} of the {len(named.words)} control words"
     )
     if is_vocabulary:
-        words = f"{n_words} of the words studied" if given is None else f"{words} are studied and"
+        words = f"{n_words} of the words studied" if named is None else f"{words} are studied and"
     where = "both corpora" if len(reader.corpora) == 2 else "the first and the last corpus"
     where = where if reader.by is None else "the first and the last period"
     return f"only {words} {'occurs' if n_words == 1 else 'occur'} {MIN_COUNT} times or more in {where}"

@@ -333,7 +333,7 @@ class Settings:
 
     @property
     def tests_own_metric(self) -> bool:
-        """Whether words are tested with the metric of the score, as in the paper."""
+        """True if words are tested with the metric of the score, as in the paper."""
         return self.preset == PAPER
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:

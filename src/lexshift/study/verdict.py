@@ -43,7 +43,7 @@ _LEAST_RATE = 0.001  # smaller local false discovery rates are not printed
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the verdict on a word rests on, besides its test.
+    """The evidence for the verdict on a word, besides its test.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Backdrop:
-    """What the two corpora do to ordinary words, in numbers.
+    """The effect of the two corpora on ordinary words, in numbers.
 
     Attributes
     ----------
@@ -93,31 +93,29 @@ class Backdrop:
 
 
 def weigh_gaps(
-    found: Mapping[str, Gap], sizes: Mapping[str, tuple[int, int]], background: Background
+    gaps: Mapping[str, Gap], sizes: Mapping[str, tuple[int, int]], background: Background
 ) -> dict[str, Evidence]:
     """Compare the gap of each word with those of ordinary words.
 
     Parameters
     ----------
-    found : mapping of str to Gap
+    gaps : mapping of str to Gap
     sizes : mapping of str to (int, int)
         The number of usages of each word in both corpora.
     background : Background
     """
-    words = list(found)
+    words = list(gaps)
     excess, ordinary = np.zeros(len(words)), np.zeros(0)
     for i, word in enumerate(words):
         null, _ = background.null(*sizes[word], without=word)
-        excess[i] = null.excess(found[word].value)
+        excess[i] = null.excess(gaps[word].value)
     if words:
         ordinary = background.null(*(max(n) for n in zip(*sizes.values(), strict=True)))[1]
     requested = np.array([word not in background.words for word in words], bool)
     fdr = np.ones(len(words))
     pool = np.concatenate([ordinary, excess[requested]])  # a control word counts once
     fdr = local_fdr(excess, pool) if len(words) else fdr
-    return {
-        word: Evidence(found[word], float(z), float(rate)) for word, z, rate in zip(words, excess, fdr, strict=True)
-    }
+    return {word: Evidence(gaps[word], float(z), float(rate)) for word, z, rate in zip(words, excess, fdr, strict=True)}
 
 
 def decide_verdict(evidence: Evidence, q: float, alpha: float, floor: float) -> str:
