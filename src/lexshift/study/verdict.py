@@ -18,7 +18,7 @@ Without control words there is no comparison with ordinary words, and *changed* 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -203,10 +203,12 @@ def presence(occurrences: tuple[int, int], sizes: tuple[int, int]) -> str | None
     return None
 
 
-def count_verdicts(verdicts: Mapping[str, int], names: Callable[[str], str] = str) -> str:
+def count_verdicts(counts: Mapping[str, int]) -> str:
     """Return the number of words of each verdict as a phrase, in the order of :data:`VERDICTS`.
 
-    >>> count_verdicts({"stable": 3, "changed": 2})
-    '2 changed, 3 stable'
+    >>> count_verdicts({"stable": 3, "changed": 2, "differs": 4})
+    '2 changed, 4 differ, 3 stable'
     """
-    return ", ".join(f"{verdicts[verdict]} {names(verdict)}" for verdict in VERDICTS if verdicts.get(verdict))
+    plural = {DIFFERS: "differ"}
+    names = {verdict: verdict if n == 1 else plural.get(verdict, verdict) for verdict, n in counts.items()}
+    return ", ".join(f"{counts[verdict]} {names[verdict]}" for verdict in VERDICTS if counts.get(verdict))
