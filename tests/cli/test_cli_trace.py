@@ -73,13 +73,13 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def test_table_of_words_is_printed(shell: Shell) -> None:
     out, err = shell.run("1950s.txt", "1980s.txt", "2010s.txt", "--words", "mouse,bread,comet,nowhere")
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
-    assert lines[0] == "word 1950s … 2010s change q verdict change points"
+    assert lines[0] == "word 1950s … 2010s change gap q verdict change points"
     mouse = next(line for line in lines if line.startswith("mouse"))
     assert (mouse.split()[1][0], mouse.split()[1][2]) == ("▁", "█")
     assert mouse.endswith("changed 2010s")
     assert next(line for line in lines if line.startswith("bread")).endswith("stable")
     assert "nowhere too few 10 usages are needed in two periods" in lines
-    assert "1 of 2 words changed over 3 periods, 1950s to 2010s, at a false discovery rate of 0.05" in err
+    assert "1 of 2 words changed over 3 periods, 1950s to 2010s (1 stable, 2 too few)" in err
     assert "report: lexshift-trace-1950s-2010s/report.html" in err
     assert Path("lexshift-trace-1950s-2010s/report.html").is_file()
 
@@ -160,7 +160,10 @@ def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:
         (["news.jsonl", "--by", "week", "-w", "mouse"], "by must be one of decade, month, year"),
         (["news.jsonl", "--by", "year", "-w", "mouse"], "no file of 'news.jsonl' has a year"),
         (["1950s.txt", "missing.txt", "-w", "mouse"], "no such file or folder"),
-        (["1950s.txt", "2010s.txt", "--fail-on", "differs"], "fail-on must be one of changed, stable, too few; got"),
+        (
+            ["1950s.txt", "2010s.txt", "--fail-on", "appeared"],
+            "fail-on must be one of changed, differs, stable, too few, unclear; got",
+        ),
     ],
     ids=["one corpus", "format", "rate", "sample", "by", "no dates", "no file", "verdict"],
 )
@@ -169,7 +172,9 @@ def test_mistakes_are_reported_in_one_sentence(shell: Shell, words: list[str], s
         shell.run(*words)
 
 
-@pytest.mark.parametrize(("verdicts", "code"), [("changed", 3), ("too few,stable", 3), ("too few", 0)])
+@pytest.mark.parametrize(
+    ("verdicts", "code"), [("changed", 3), ("too few,stable", 3), ("too few", 0), ("differs,unclear", 0)]
+)
 def test_fail_on_ends_the_command_with_status_3_if_a_word_has_the_verdict(
     shell: Shell, verdicts: str, code: int
 ) -> None:

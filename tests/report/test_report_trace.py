@@ -127,10 +127,12 @@ def test_each_period_has_its_sentences(page: Page, found: Trace) -> None:
     expect(periods.nth(2)).to_have_class("begins")
 
 
-def test_words_are_selected_by_click_and_by_address(page: Page, file: Path) -> None:
+def test_words_are_selected_by_click_and_by_address(page: Page, file: Path, found: Trace) -> None:
     page.locator("#ranking tbody tr", has_text="bread").click()
     expect(page.locator("#word h2")).to_have_text("bread")
-    expect(page.locator("#word .saying")).to_contain_text("Stable")
+    row = found.table.set_index("word").loc["bread"]
+    expect(page.locator("#word .saying .verdict")).to_have_text(row["verdict"])
+    expect(page.locator("#word .saying")).to_contain_text(row["reason"])
     assert page.url.endswith("#word=bread")
     page.goto(f"{file.as_uri()}#word=rare")
     expect(page.locator("#word")).to_contain_text("Too few usages: 10 are needed in at least two periods.")
@@ -169,7 +171,7 @@ def test_gradual_drift_and_a_stable_word_have_no_change_points(browser: Browser,
     expect(page.locator("#ranking tr", has_text="mouse")).to_contain_text("gradual drift")
     expect(page.locator("#word svg .change, #word .begins")).to_have_count(0)
     page.goto(f"{file.as_uri()}#word=bread")
-    expect(page.locator("#word .saying")).to_have_text(re.compile("Stable.*There is no change point."))
+    expect(page.locator("#word .saying")).to_have_text(re.compile("stable gap of .*There is no change point."))
     expect(page.locator("#word svg .change, #word .begins")).to_have_count(0)
     page.close()
 

@@ -151,21 +151,23 @@ def test_every_step_of_every_word_has_a_row(found: Trace) -> None:
     assert set(table["word"]) == {"mouse", "bread", "comet"}
     for kind, part in table.groupby("kind"):
         assert part["q"].tolist() == benjamini_hochberg(part["p"]).tolist(), kind
-    assert ((table["q"] <= 0.05) == (table["verdict"] == "changed")).all()
+    assert ((table["q"] <= 0.05) == table["differs"]).all()
 
 
 def test_planted_change_is_found_at_its_position(found: Trace) -> None:
     words = found.table.set_index("word")
     assert words["verdict"].to_dict() == {
-        "mouse": "changed", "bread": "stable", "comet": "stable", "ghost": "too few", "nowhere": "too few",
+        "mouse": "changed", "bread": "unclear", "comet": "unclear", "ghost": "too few", "nowhere": "too few",
     }  # fmt: skip
     assert found.table["word"].iloc[0] == "mouse"
-    assert words.loc["mouse", ["change_points", "changed", "periods", "usages"]].tolist() == ["2000s", "2000s", 4, 80]
+    assert words.loc["mouse", ["change_points", "differing_periods"]].tolist() == ["2000s", "2000s"]
+    assert words.loc["mouse", ["periods", "usages"]].tolist() == [4, 80]
     assert words.loc["comet", ["periods", "usages"]].tolist() == [2, 34]
     assert words.loc["ghost", ["periods", "usages", "change_points", "season"]].tolist() == [0, 15, "", ""]
     assert words.loc["mouse", "score"] == found.word("mouse").steps("first")["score"].iloc[-1]
     assert "1 of 3 words changed over 4 periods, 1960s to 2010s" in repr(found)
-    assert "2 occurred too rarely" in found.headline()
+    assert "(2 unclear, 2 too few)" in found.headline()
+    assert words.loc["ghost", "reason"] == "10 usages are needed in two periods"
 
 
 def printed(found: Trace, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
@@ -184,7 +186,7 @@ def test_change_points_are_reported_if_the_word_changed_among_all_words(
     found: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     doubtful = ChangePoints((2,), 0.04, 1.0, 1.1, 999, shape="step")
-    for other, verdict, listed in ((0.001, "changed", "2000s"), (0.5, "stable", "")):
+    for other, verdict, listed in ((0.001, "differs", "2000s"), (0.5, "unclear", "")):
         changed = judged(
             found,
             bread=doubtful,

@@ -20,9 +20,9 @@ from lexshift.study.result import Result
 from lexshift.study.result_files import REPORT
 from lexshift.study.settings import SENSES
 from lexshift.study.study_result import StudyResult
-from lexshift.study.trace_result import SEASONAL, Trace
+from lexshift.study.trace_result import SEASONAL, TRACE_VERDICTS, Trace
 from lexshift.study.usages import FIRST
-from lexshift.study.verdict import APPEARED, CHANGED, DIFFERS, DISAPPEARED, STABLE, TOO_FEW, UNCLEAR, VERDICTS
+from lexshift.study.verdict import APPEARED, CHANGED, DIFFERS, DISAPPEARED, TOO_FEW, UNCLEAR, VERDICTS
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.progress import Bars, err
@@ -36,7 +36,6 @@ INTERRUPTED = "interrupted; run the same command again to resume"
 FOUND = 3
 """Exit status if a word has a verdict that --fail-on names."""
 _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
-_TRACED = (CHANGED, STABLE, TOO_FEW)  # the verdicts of a trace
 _STYLES = {
     CHANGED: "bold magenta",
     APPEARED: "bold cyan",
@@ -94,7 +93,7 @@ def run_question(
         Verdicts, separated by commas: the command ends with the status :data:`FOUND` if a word has one of them.
     """
     checks.choice(form, "format", FORMATS)
-    wanted = read_verdicts(fail_on, _TRACED if question.__name__ == "trace" else VERDICTS)
+    wanted = read_verdicts(fail_on, TRACE_VERDICTS if question.__name__ == "trace" else VERDICTS)
     with progress_monitor(quiet) as monitor:
         if arguments["out"] is None:
             arguments["out"] = default_out(SENSES if of_senses else question.__name__, corpora, arguments.get("by"))
@@ -201,7 +200,8 @@ def _trace_table(result: Trace) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("word", no_wrap=True)
     table.add_column(Text(f"{result.periods[0]} … {result.periods[-1]}"), no_wrap=True)
-    for name in ("change", "q"):
+    has_excess = result.table["excess"].notna().any()
+    for name in ("change", "gap", *(["excess"] if has_excess else []), "q"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("change points")
@@ -211,11 +211,12 @@ def _trace_table(result: Trace) -> Table:
     highest = float(steps.loc[steps["kind"] == FIRST, "score"].max()) if len(steps) else 0.0
     for row in result.table.to_dict("records"):
         if row["verdict"] == TOO_FEW:
-            reason = Text(f"{result.settings['min_usages']} usages are needed in two periods")
-            table.add_row(Text(row["word"]), "", "", "", TOO_FEW, reason, style="dim")
+            empty = [""] * (5 if has_excess else 4)
+            table.add_row(Text(row["word"]), *empty, TOO_FEW, Text(row["reason"]), style="dim")
             continue
-        verdict = Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else "")
+        verdict = Text(row["verdict"], _STYLES.get(row["verdict"], ""))
         cells: list[Text | str] = [Text(row["word"]), _sparkline(result, row["word"], highest), digits(row["score"])]
+        cells += [result.backdrop.format_gap(row["gap"]), *([decimal(row["excess"])] if has_excess else [])]
         when = "gradual drift" if row["shape"] == GRADUAL else row["change_points"]
         cells += [chance(row["change_q"]), verdict, Text(when)]
         if result.seasons:
@@ -232,9 +233,9 @@ def _sparkline(result: Trace, word: str, highest: float) -> Text:
     """
     rows = result.word(word).steps(FIRST)
     scores = dict(zip(rows["to"], rows["score"], strict=True)) | dict.fromkeys(rows["from"], 0.0)
-    changed = set(rows.loc[rows["verdict"] == CHANGED, "to"])
+    differing = set(rows.loc[rows["differs"], "to"])
     line, top = Text(), len(_BLOCKS) - 1
     for period in result.periods:
         height = round(top * scores.get(period, 0.0) / highest) if highest > 0 else 0
-        line.append(_BLOCKS[max(0, height)] if period in scores else _SKIPPED, "" if period in changed else "dim")
+        line.append(_BLOCKS[max(0, height)] if period in scores else _SKIPPED, "" if period in differing else "dim")
     return line

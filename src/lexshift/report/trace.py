@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift.report.methods import facts
-from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
+from lexshift.report.page import (
+    NOTEBOOK_ROWS,
+    chance,
+    decimal,
+    digits,
+    excerpt,
+    notebook_table,
+    render_page,
+    round_figures,
+)
 from lexshift.report.senses import SCRIPT, STYLE, notebook_senses, sense_values
 from lexshift.senses.variety import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
-from lexshift.study.verdict import TOO_FEW, VERDICTS
+from lexshift.study.verdict import MAX_LOCAL_FDR, TOO_FEW, UNCLEAR, VERDICTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,20 +55,28 @@ def render(trace: Trace) -> str:
         rows=trace.table.head(_TABLE_ROWS).to_dict("records"),
         hidden=max(len(trace.table) - _TABLE_ROWS, 0),
         verdicts={verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]},
+        has_excess=bool(trace.backdrop.control_words),
+        max_local_fdr=MAX_LOCAL_FDR,
         facts=facts(trace),
     )
 
 
 def notebook_view(trace: Trace) -> str:
     """Return the headline, the first words of the table, and the senses if they were sought, as HTML text."""
-    rows = [
-        [row["word"], f"{row['usages']:,}"]
-        + (["", "", ""] if row["verdict"] == TOO_FEW else [digits(row["score"]), chance(row["change_q"]), row["most"]])
-        + [row["verdict"], row["change_points"] or row["shape"]]
-        for row in trace.table.head(NOTEBOOK_ROWS).to_dict("records")
-    ]
-    columns = ["word", "usages", "change", "q", "farthest period", "verdict", "change points"]
-    return notebook_table(trace.headline(), columns, rows, len(trace.table)) + notebook_senses(trace)
+    rows, has_excess = [], bool(trace.table["excess"].notna().any())
+    for row in trace.table.head(NOTEBOOK_ROWS).to_dict("records"):
+        cells = [row["word"], f"{row['usages']:,}"]
+        if row["verdict"] == TOO_FEW:
+            cells += [""] * (5 if has_excess else 4)
+        else:
+            cells += [digits(row["score"]), trace.backdrop.format_gap(row["gap"])]
+            cells += [*([decimal(row["excess"])] if has_excess else []), chance(row["change_q"]), row["most"]]
+        verdict = f"{row['verdict']}: {row['reason']}" if row["verdict"] in (TOO_FEW, UNCLEAR) else row["verdict"]
+        rows.append([*cells, verdict, row["change_points"] or row["shape"]])
+    columns = ["word", "usages", "change", "gap", *(["excess"] if has_excess else []), "q", "farthest period"]
+    columns += ["verdict", "change points"]
+    note = trace.background_note()
+    return notebook_table(trace.headline(), columns, rows, len(trace.table), note=note) + notebook_senses(trace)
 
 
 def content(trace: Trace) -> dict[str, Any]:
@@ -79,7 +96,8 @@ def content(trace: Trace) -> dict[str, Any]:
 def _word(trace: Trace, row: dict[str, Any], first: int, most: int) -> dict[str, Any]:
     """Return the steps, the change points, the season, the senses and the sentences of a word as plain values."""
     word, position = row["word"], {period: i for i, period in enumerate(trace.periods)}
-    values: dict[str, Any] = {"word": word, "verdict": row["verdict"], "n": trace.counts(word)}
+    values: dict[str, Any] = {"word": word, "verdict": row["verdict"], "reason": row["reason"]}
+    values["n"] = trace.counts(word)
     values["found"] = [trace.siblings.count_occurrences(word, period) for period in trace.periods]
     for kind in KINDS:
         values[kind] = [

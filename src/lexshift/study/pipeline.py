@@ -45,7 +45,7 @@ from lexshift.store.writer import check_store_folder
 from lexshift.study.control_usages import ControlUsages, embed_control_words, take_control_usages
 from lexshift.study.control_words import ControlWords, choose_control_words, has_number, read_control_targets
 from lexshift.study.discovery import Discovery
-from lexshift.study.evidence import GapFinder
+from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
@@ -244,7 +244,14 @@ def _analyse(
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
     if finder is None:
-        return Trace(*shared, scores.words, *find_history(usages, settings, monitor), controls=controls)
+        history = find_history(usages, settings, monitor)
+        ordinary = controls.in_space(None)
+        judged, backdrops = compare_ends(
+            usages, ordinary, calibration, judged_space, settings.seed, settings.alpha, monitor
+        )
+        trace = Trace(*shared, scores.words, *history, evidence=judged, backdrops=backdrops, controls=controls)
+        run["background"] = asdict(trace.backdrop) | {"periods": list(trace.ends)}
+        return trace
     by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     first, second = periods.labels
     evidence, backdrop = finder.find(settings.alpha, monitor)

@@ -24,6 +24,7 @@ from lexshift.study.result_files import FILES, SENSE_FILES
 from lexshift.study.study_result import StudyResult
 from lexshift.study.verdict import (
     CHANGED,
+    NOT_COMPARED,
     TOO_FEW,
     VERDICTS,
     Backdrop,
@@ -188,15 +189,7 @@ class Result(StudyResult):
 
     def background_note(self) -> str | None:
         """Return a sentence on what the two corpora do to ordinary words, or None without control words."""
-        backdrop = self.backdrop
-        if not backdrop.control_words:
-            return None
-        return (
-            f"Ordinary words ({backdrop.control_words:,} control words) moved by a gap of "
-            f"{backdrop.format_gap(backdrop.ordinary_gap or 0.0)} between the corpora; "
-            f"{100 * (backdrop.common_shift or 0.0):.0f} % of their shift is common to all words and was removed; the "
-            f"noise floor is {backdrop.format_gap(backdrop.floor)}"
-        )
+        return self.backdrop.describe()
 
     def caution(self) -> str | None:
         """Return a warning if there were too few permutations or no comparison with ordinary words, else None."""
@@ -204,10 +197,7 @@ class Result(StudyResult):
             return note
         if self.backdrop.control_words or not self.scores.words:
             return None
-        return (
-            "The words were not compared with ordinary words, so a word may be called changed because the corpora "
-            "differ as wholes, in topic, style or spelling"
-        )
+        return NOT_COMPARED
 
     def details(self) -> dict[str, Any]:
         """Return the scores, the curve over the swap rate and the senses as plain values."""

@@ -54,8 +54,9 @@ def trace(
 ) -> Trace:
     r"""Follow words over several periods: how much they changed, when, and whether the change is seasonal.
 
-    Each period is compared with the one before it and with the first one, as :func:`lexshift.compare` does; with two
-    periods the numbers are the same.
+    Each period is compared with the one before it and with the first one, as :func:`lexshift.compare` does. The verdict
+    on a word rests on a test over all periods, and on the gap between its first and its last period with enough usages,
+    which is compared with the gaps of control words between the same periods.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def trace(
         Control words, as for :func:`lexshift.compare`. They are frequent in the first and in the last period, and their
         usages in all periods are embedded.
     alpha : float
-        False discovery rate at which a step or a word is called changed, or a word seasonal.
+        False discovery rate at which a step or a word differs, or a word is called seasonal.
     permutations : int or "auto"
         As for :func:`lexshift.compare`; it applies to the tests of steps, change points and seasons.
     resamples : int
@@ -109,9 +110,9 @@ def trace(
     ...     _ = table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     ...     options = {"words": ["mouse"], "by": "decade", "date_column": "date", "resamples": 50}
     ...     result = lexshift.trace(table, model=ExampleEncoder(), **options)
-    >>> result.steps[["kind", "from", "to", "verdict"]].to_numpy().tolist()  # doctest: +NORMALIZE_WHITESPACE
-    [['neighbours', '1990s', '2000s', 'stable'], ['neighbours', '2000s', '2010s', 'changed'],
-     ['first', '1990s', '2000s', 'stable'], ['first', '1990s', '2010s', 'changed']]
+    >>> result.steps[["kind", "from", "to", "differs"]].to_numpy().tolist()  # doctest: +NORMALIZE_WHITESPACE
+    [['neighbours', '1990s', '2000s', False], ['neighbours', '2000s', '2010s', True],
+     ['first', '1990s', '2000s', False], ['first', '1990s', '2010s', True]]
     """
     result: Trace = run_study(TRACE, corpora, words, make_settings(trace, locals()), monitor)
     return result

@@ -36,8 +36,11 @@ MIN_PRESENT = 20
 """Minimum number of occurrences in one corpus of a word that appeared or disappeared."""
 MIN_RATIO = 10.0
 """Minimum ratio of the relative frequencies of a word that appeared or disappeared."""
-
-
+NOT_COMPARED = (
+    "The words were not compared with ordinary words, so a word may be called changed because the corpora "
+    "differ as wholes, in topic, style or spelling"
+)
+"""Warning if there are no control words."""
 _LEAST_RATE = 0.001  # smaller local false discovery rates are not printed
 
 
@@ -90,6 +93,23 @@ class Backdrop:
         '0.0344'
         """
         return points(gap) if self.is_calibrated else f"{gap:.3g}"
+
+    def describe(self, corpora: str = "the corpora") -> str | None:
+        """Return a sentence on what the corpora do to ordinary words, or None without control words.
+
+        Parameters
+        ----------
+        corpora : str
+            Name of the corpora in the sentence.
+        """
+        if not self.control_words:
+            return None
+        return (
+            f"Ordinary words ({self.control_words:,} control words) moved by a gap of "
+            f"{self.format_gap(self.ordinary_gap or 0.0)} between {corpora}; "
+            f"{100 * (self.common_shift or 0.0):.0f} % of their shift is common to all words and was removed; the "
+            f"noise floor is {self.format_gap(self.floor)}"
+        )
 
 
 def weigh_gaps(
@@ -148,10 +168,64 @@ def decide_verdict(evidence: Evidence, q: float, alpha: float, floor: float) -> 
     return DIFFERS if q <= alpha else UNCLEAR
 
 
-def explain_verdict(verdict: str, evidence: Evidence, backdrop: Backdrop) -> str:
-    """Return the reason of a verdict in a few words."""
+def decide_trace_verdict(evidence: Evidence, q: float, alpha: float, floor: float, has_middle: bool) -> str:
+    """Return the verdict on a word that was followed over several periods.
+
+    It is that of :func:`decide_verdict` on the first and the last period, except that a word which differs beyond
+    chance over the periods is not called stable if there are periods in between.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence on the first and the last period.
+    q : float
+        The p of the test over all periods, adjusted for the false discovery rate.
+    alpha, floor : float
+        As for :func:`decide_verdict`.
+    has_middle : bool
+        Whether the word has periods between the first and the last one.
+
+    Examples
+    --------
+    >>> gap = Gap(value=0.001, low=-0.005, high=0.01, detectable=0.1)
+    >>> decide_trace_verdict(Evidence(gap), q=0.001, alpha=0.05, floor=0.02, has_middle=True)
+    'differs'
+    """
+    verdict = decide_verdict(evidence, q, alpha, floor)
+    return DIFFERS if verdict == STABLE and has_middle and q <= alpha else verdict
+
+
+def explain_trace_verdict(
+    verdict: str, evidence: Evidence, backdrop: Backdrop, periods: str, only_between: bool
+) -> str:
+    """Return the reason of a verdict on a word that was followed over several periods, in a few words.
+
+    Parameters
+    ----------
+    verdict, evidence, backdrop, periods
+        As for :func:`explain_verdict`.
+    only_between : bool
+        Whether the word differs over the periods, but its first and last period were not shown to differ.
+    """
+    if verdict != DIFFERS or not only_between:
+        return explain_verdict(verdict, evidence, backdrop, periods)
+    size = backdrop.format_gap(evidence.gap.value)
+    return f"gap of {size} from {periods}, not beyond chance; all periods together differ, perhaps only in between"
+
+
+def explain_verdict(verdict: str, evidence: Evidence, backdrop: Backdrop, periods: str = "") -> str:
+    """Return the reason of a verdict in a few words.
+
+    Parameters
+    ----------
+    verdict : str
+    evidence : Evidence
+    backdrop : Backdrop
+    periods : str
+        The two periods if there are others, for instance "1850s to 2000s".
+    """
     gap, unit = evidence.gap, backdrop.format_gap
-    size = f"gap of {unit(gap.value)}"
+    size = f"gap of {unit(gap.value)}" + (f" from {periods}" if periods else "")
     compared = "" if evidence.local_fdr is None else f" (local fdr {_rate(evidence.local_fdr)})"
     if verdict == CHANGED:
         if evidence.local_fdr is None:

@@ -132,8 +132,8 @@ function changes(word) {
   const when = word.changes.length ? [" A new use begins in ", bdi(word.changes.map((i) => data.periods[i]).join(", ")), "."]
     : [word.shape === "gradual" ? " The change is a gradual drift, so there is no change point." : " There is no change point."];
   return [
-    el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
-      ` over the periods (p = ${chance(word.p)}, q = ${chance(word.q)}).`, ...when),
+    el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict), " ", bdi(word.reason),
+      `. Test over all periods: p = ${chance(word.p)}, q = ${chance(word.q)}.`, ...when),
     ...section("Change since the first period", `Change of ${word.word} since the first period`, fromFirst(word)),
     ...section("Change from each period to the next", `Change of ${word.word} from each period to the next`, betweenNeighbours(word)),
     numbers(word),
