@@ -176,7 +176,7 @@ def test_result_has_its_corpora_and_counts(result: Result) -> None:
                 == result.count_occurrences(word, period)
                 == COUNTS.get(word, (0, 0))[side]
             )
-    assert [result.count(verdict) for verdict in ("changed", "stable", "too few", "no verdict")] == [1, 2, 3, 0]
+    assert [result.count(verdict) for verdict in ("changed", "unclear", "too few", "no verdict")] == [1, 2, 3, 0]
     with pytest.raises(UserError, match=r"period must be one of 1850, 1999, new, old; got '1900'\."):
         result.corpus("1900")
 
@@ -311,7 +311,7 @@ def test_word_summarises_its_outcome(result: Result) -> None:
     row = result.table.iloc[0]
     numbers = f"{row['score']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
     assert repr(result.word("mouse")) == f"WordResult('mouse': changed, score {numbers})"
-    assert repr(result.word("bread")).startswith("WordResult('bread': stable, score ")
+    assert repr(result.word("bread")).startswith("WordResult('bread': unclear, score ")
     assert repr(result.word("nowhere")) == "WordResult('nowhere': too few)"
 
 
