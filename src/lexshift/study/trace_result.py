@@ -113,7 +113,7 @@ class Trace(StudyResult):
 
     @property
     def backdrop(self) -> Backdrop:
-        """What the periods do to ordinary words between :attr:`ends`."""
+        """The effect of the periods on ordinary words, between :attr:`ends`."""
         return next(iter(self.backdrops.values()))
 
     @cached_property
