@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from lexshift.corpus import decoding, tables
+from lexshift.corpus.records import Record
 from lexshift.corpus.sources import Kind, Reading, Source, Tally
 from lexshift.corpus.tables import (
-    Record,
     is_table,
     parquet_records,
     parse_number,
@@ -110,7 +110,8 @@ def test_record_numbers_count_empty_jsonl_lines() -> None:
 def test_documents_are_read_from_their_column(tmp_path: Path, dated: bool) -> None:
     reading = Reading(date_column="date" if dated else None, document_column="book")
     rows = [("book", "text", "date"), ("Emma", "a", "1816"), ("", "b", "1817")]
-    expected = [(1, "a", "1816" if dated else None, "Emma"), (2, "b", "1817" if dated else None, "")]
+    dates = ("1816", "1817") if dated else (None, None)
+    expected = [Record(1, "a", dates[0], "Emma"), Record(2, "b", dates[1], "")]
     assert read_records("csv", as_csv(rows), reading) == expected
     assert read_records("tsv", "\n".join("\t".join(row) for row in rows).encode(), reading) == expected
     lines = "\n".join(json.dumps(dict(zip(rows[0], row, strict=True))) for row in rows[1:])
@@ -121,7 +122,7 @@ def test_documents_are_read_from_their_column(tmp_path: Path, dated: bool) -> No
 
 def test_column_of_documents_may_be_the_date_too() -> None:
     reading = Reading(date_column="date", document_column="date")
-    assert read_records("csv", b"text,date\na,1816\n", reading) == [(1, "a", "1816", "1816")]
+    assert read_records("csv", b"text,date\na,1816\n", reading) == [Record(1, "a", "1816", "1816")]
 
 
 def test_column_of_documents_must_be_there() -> None:

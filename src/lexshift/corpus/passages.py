@@ -19,8 +19,9 @@ from lexshift.corpus.decoding import (
     open_source,
     utf8_lines,
 )
+from lexshift.corpus.records import Record
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
-from lexshift.corpus.tables import Record, parquet_records, records
+from lexshift.corpus.tables import parquet_records, records
 from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
 
@@ -53,9 +54,9 @@ class Block:
     rows : list of int, optional
         The record number of each line of a table, from 1.
     dates : list of str, optional
-        The date of each line of a table.
+        The date of each line of a table or a document with dates.
     documents : list of str, optional
-        The document of each line of a table, if a column names it.
+        The document of each line, if a column or the format of the file names it.
     file : str
         The name of the file within its corpus.
     period : str
@@ -174,30 +175,45 @@ def _paragraph_block(data: bytes, line: int, file: str, tally: Tally) -> Block:
     return Block(_INNER_NEWLINE.sub(rb"\1 ", data), "prose", line, wrapped=data, file=file)
 
 
-def _table_blocks(rows: Iterator[Record], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
-    split, texts, numbers, dates, documents, size = "", list[bytes](), list[int](), list[str | None](), list[str](), 0
-
-    def block() -> Block:
-        named = documents if reading.document_column else None
-        return Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates, documents=named, file=file)
-
-    for row, text, date, document in rows:
-        if not isinstance(text, str):
+def _table_blocks(rows: Iterable[Record], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
+    """Yield blocks of records, each of which becomes one line."""
+    split, batch, size = "", list[Record](), 0
+    for record in rows:
+        if not isinstance(record.text, str):
             tally.skipped["records without a text"] += 1
             continue
-        texts.append(_NEWLINES.sub(" ", text).encode("utf-8", "replace"))
-        numbers.append(row)
-        dates.append(_field_text(date))
-        if reading.document_column:
-            documents.append(_field_text(document) or f"{file}, record {row}")
-        size += len(texts[-1])
+        batch.append(record)
+        size += len(record.text)
         if size >= BLOCK:
-            split = split or _table_split(texts, reading, tally)
-            yield block()
-            texts, numbers, dates, documents, size = [], [], [], [], 0
-    if texts:
-        split = split or _table_split(texts, reading, tally)
-        yield block()
+            split = split or _table_split(batch, reading, tally)
+            yield _table_block(batch, split, file, reading)
+            batch, size = [], 0
+    if batch:
+        split = split or _table_split(batch, reading, tally)
+        yield _table_block(batch, split, file, reading)
+
+
+def _table_block(records: Sequence[Record], split: str, file: str, reading: Reading) -> Block:
+    """Return the block of some records, with the dates and documents that a column or the format gives."""
+    dates = [_field_text(record.date) for record in records]
+    documents = [_field_text(record.document) for record in records]
+    has_dates = reading.date_column is not None or any(dates)
+    has_documents = reading.document_column is not None or any(documents)
+    return Block(
+        normalise_utf8(b"\n".join(_one_line(record.text) for record in records)),
+        split,
+        rows=[record.row for record in records],
+        dates=dates if has_dates else None,
+        documents=[name or f"{file}, record {record.row}" for name, record in zip(documents, records, strict=True)]
+        if has_documents
+        else None,
+        file=file,
+    )
+
+
+def _one_line(text: str) -> bytes:
+    """Return a text in UTF-8 without line breaks."""
+    return _NEWLINES.sub(" ", text).encode("utf-8", "replace")
 
 
 def _field_text(value: object) -> str | None:
@@ -205,8 +221,10 @@ def _field_text(value: object) -> str | None:
     return None if value is None or value == "" else str(value).encode("utf-8", "replace").decode()
 
 
-def _table_split(texts: list[bytes], reading: Reading, tally: Tally) -> str:
-    split = layout(b"\n".join(texts)) if reading.split == "auto" else reading.split
+def _table_split(records: Sequence[Record], reading: Reading, tally: Tally) -> str:
+    split = reading.split
+    if split == "auto":
+        split = layout(b"\n".join(_one_line(record.text) for record in records))
     split = "lines" if split == "lines" else "prose"  # a record is never a part of a paragraph
     tally.splits[split] += 1
     return split

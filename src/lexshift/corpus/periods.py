@@ -159,7 +159,7 @@ class _Cutter:
 
     def cut(self, block: Block) -> Iterator[Block]:
         """Yield the parts of a block by period, according to the dates of its records or the name of its file."""
-        if block.dates is None or block.rows is None or self._date_column is None:
+        if block.dates is None or block.rows is None:
             period = period_of_file(block.file, self._unit)
             parts = [] if period is None else [replace(block, period=period)]
         else:

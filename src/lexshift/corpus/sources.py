@@ -18,7 +18,7 @@ from lexshift.errors import UserError
 from lexshift.utils import checks
 
 STANDARD_INPUT = "-"
-Kind = Literal["text", "jsonl", "csv", "tsv", "parquet"]
+Kind = Literal["text", "jsonl", "csv", "tsv", "parquet", "json", "xml", "html", "docx", "vertical", "conllu"]
 COMPRESSED = (".gz", ".zst")
 _KINDS: dict[str, Kind] = {
     ".jsonl": "jsonl",

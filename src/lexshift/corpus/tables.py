@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from lexshift.corpus.decoding import BLOCK, LONGEST, utf8_lines
+from lexshift.corpus.records import Record
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError, join_names
 
-Record = tuple[int, Any, Any, Any]  # line or row from 1, text, date, document
 _ROWS = 4096  # maximum number of rows of a parquet file that are read at a time
 _BYTES = 1 << 23  # approximate bytes of text in the rows of a parquet file that are read at a time
 _LONGEST_FIELD = 1 << 24  # characters of a field of a small table
@@ -56,7 +56,7 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
                 )
                 for text, date, document in zip(texts, dates, documents, strict=True):
                     row += 1
-                    yield row, None if text is None else text.decode(errors=reading.errors), date, document
+                    yield Record(row, None if text is None else text.decode(errors=reading.errors), date, document)
     except UnicodeDecodeError:
         raise UserError(f"the file {source.path!r} is not UTF-8 at row {row}; pass --errors replace") from None
     except (pa.ArrowException, OSError) as error:
@@ -107,7 +107,7 @@ def _read_jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> It
                 None if isinstance(value, (dict, list)) else value
                 for value in (record.get(reading.date_column), record.get(reading.document_column))
             )
-            yield line, record[reading.text_column], date, document
+            yield Record(line, record[reading.text_column], date, document)
 
 
 def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
@@ -136,7 +136,7 @@ def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -
                         f"{table.line_num}"
                     )
                 date, document = (None if at is None else fields[at] for at in (date_at, document_at))
-                yield row, fields[text], date, document
+                yield Record(row, fields[text], date, document)
     except csv.Error as error:
         raise UserError(
             f"the file {source.path!r} is not valid {source.kind} at line {table.line_num}: {error}"

@@ -1,0 +1,47 @@
+"""Define a record, the unit in which tables and documents with markup are read: a text with what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+
+class Token(NamedTuple):
+    """A word of a record that the file annotates.
+
+    Attributes
+    ----------
+    start, end : int
+        Span in the text of the record, in characters.
+    lemma, tag : str
+        Dictionary form and part of speech; empty if the file does not give them.
+    """
+
+    start: int
+    end: int
+    lemma: str = ""
+    tag: str = ""
+
+
+class Record(NamedTuple):
+    """A text of a file, such as a row of a table or a paragraph of a document.
+
+    Attributes
+    ----------
+    row : int
+        Number of the record, row or line in its file, from 1.
+    text : str or None
+        The text; anything else counts as a record without a text.
+    date, document, group : object
+        Date, name of the document, and group of the record; None if they are not known.
+    tokens : sequence of Token, optional
+        The annotated words in their order. The text of a record with tokens is in normal form (see
+        :func:`lexshift.corpus.decoding.normalise`) and contains no line breaks, so that the spans are valid.
+    """
+
+    row: int
+    text: Any
+    date: Any = None
+    document: Any = None
+    group: Any = None
+    tokens: Sequence[Token] | None = None
