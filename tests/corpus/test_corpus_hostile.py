@@ -141,7 +141,8 @@ REFUSED: dict[str, tuple[str, bytes, list[str]]] = {
     "four bytes of parquet": ("x.parquet", b"PAR1", ["not a parquet file"]),
     "numbers for text": ("x.parquet", as_parquet(text=[1, 2]), ["holds int64, not text"]),
     "a picture": ("x.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", ["binary data"]),
-    "a zip file": ("x.docx", b"PK\x03\x04mouse", ["binary data"]),
+    "a zip file": ("x.txt", b"PK\x03\x04mouse", ["binary data"]),
+    "a zip file that is no document": ("x.docx", b"PK\x03\x04mouse", ["not a Word document"]),
 }
 
 

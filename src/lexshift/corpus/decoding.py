@@ -123,8 +123,9 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
         raise UserError(f"the file {source.path!r} is in {mark.upper()}; pass --encoding {mark}")
     if (b"\0" in head[:_HEAD] and not wide) or head.startswith(_BINARY):
         raise UserError(
-            f"the file {source.path!r} is not text but binary data; lexshift reads plain text, jsonl, csv, tsv and "
-            f"parquet, and .gz and .zst of them"
+            f"the file {source.path!r} is not text but binary data; lexshift reads plain text, tables (csv, tsv, "
+            f"jsonl, json, parquet), documents (xml, html, docx) and .gz and .zst of them; extract the text of a PDF "
+            f"first, for example with pdftotext"
         )
     if codec in ("utf-8", "utf-8-sig"):
         lines = _whole_lines(chain([head.removeprefix(codecs.BOM_UTF8)], chunks), source, tally)
@@ -138,9 +139,11 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
             size += len(block)
         markup = detect_markup(b"".join(first))
         if markup:
+            advice = "rename it to end in .xml or .html, so that it is read as markup"
+            if markup == "RTF":
+                advice = "save it as .docx or as plain text"
             raise UserError(
-                f"the file {source.path!r} is {markup}, whose tags and attributes would count as words: extract its "
-                f"plain text first, and use that"
+                f"the file {source.path!r} is {markup}, whose tags and attributes would count as words: {advice}"
             )
         blocks = chain(first, blocks)
     for block in blocks:

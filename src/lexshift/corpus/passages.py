@@ -19,6 +19,7 @@ from lexshift.corpus.decoding import (
     open_source,
     utf8_lines,
 )
+from lexshift.corpus.formats import DOCUMENTS, document_records
 from lexshift.corpus.records import Record
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import parquet_records, records
@@ -128,6 +129,8 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
         elif source.kind == "text":
             chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
             yield from _text_blocks(chunks, source.name, reading, tally)
+        elif source.kind in DOCUMENTS:
+            yield from _table_blocks(document_records(stream, source, reading, tally), source.name, reading, tally)
         else:
             yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
 

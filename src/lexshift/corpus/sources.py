@@ -26,8 +26,20 @@ _KINDS: dict[str, Kind] = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
+    ".json": "json",
+    ".xml": "xml",
+    ".tei": "xml",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".docx": "docx",
 }
-_MARKUP = (".xml", ".html", ".htm", ".xhtml", ".tei", ".sgml", ".rtf")
+_REFUSED = {
+    ".pdf": "PDF, which describes pages and not text: extract its text first, for example with pdftotext, and use that",
+    **dict.fromkeys((".doc", ".odt", ".rtf"), "a document of a word processor: save it as .docx or as plain text"),
+    ".epub": "an electronic book: convert it to HTML or plain text",
+    ".sgml": "SGML, which cannot be read: convert it to XML",
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,8 @@ class Source:
         Path of the file; "-" for standard input.
     name : str
         Name within the corpus, which does not depend on the location of the corpus.
-    kind : "text", "jsonl", "csv", "tsv" or "parquet"
+    kind : str
+        Format of the file: plain text, a table, a document with markup, or annotated text.
     size : int
         Number of bytes on disk; 0 for standard input.
     """
@@ -133,16 +146,8 @@ def _source(path: Path, name: str) -> Source:
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
-    if suffix in _MARKUP:
-        raise UserError(
-            f"the file {str(path)!r} is by its name XML, HTML or RTF, whose tags would count as words: extract its "
-            f"plain text first, and use that"
-        )
-    if suffix == ".json":
-        raise UserError(
-            f"the file {str(path)!r} is by its name JSON, which cannot be read: write its records to a .jsonl file, "
-            f"one object per line, or rename it to .jsonl if it already has one object per line"
-        )
+    if suffix in _REFUSED:
+        raise UserError(f"the file {str(path)!r} is by its name {_REFUSED[suffix]}")
     return Source(str(path), as_text(name), _KINDS.get(suffix, "text"), status.st_size)
 
 
@@ -172,6 +177,9 @@ class Reading:
     document_column : str, optional
         Column of tables that names the document of each record, such as a book or an author. A record without a name is
         a document of its own. By default a file is a document.
+    xpath : str, optional
+        XPath expression that selects the elements of XML and HTML files to read, in which element names have no
+        namespace. By default paragraphs, sentences and lines of verse of XML, and the main text of HTML.
     """
 
     encoding: str = "utf-8"
@@ -181,6 +189,7 @@ class Reading:
     text_column: str = "text"
     date_column: str | None = None
     document_column: str | None = None
+    xpath: str | None = None
 
     def __post_init__(self) -> None:
         try:

@@ -95,19 +95,24 @@ def _read_jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> It
                 record = json.loads(text)
             except (ValueError, RecursionError) as error:
                 raise UserError(f"the file {source.path!r} has no valid JSON at line {line}: {error}") from None
-            if not isinstance(record, dict):
-                shown = "" if isinstance(record, list) else f" {str(record)[:40]!r}"  # nested lists may be very long
-                raise UserError(
-                    f"the file {source.path!r} has {type(record).__name__}{shown} at line {line}, not a "
-                    f'JSON object such as {{"{reading.text_column}": "..."}}'
-                )
-            if reading.text_column not in record:
-                _columns(record, source, reading, f"at line {line}")
-            date, document = (
-                None if isinstance(value, (dict, list)) else value
-                for value in (record.get(reading.date_column), record.get(reading.document_column))
-            )
-            yield Record(line, record[reading.text_column], date, document)
+            yield json_record(record, line, f"at line {line}", source, reading)
+
+
+def json_record(value: Any, row: int, where: str, source: Source, reading: Reading) -> Record:
+    """Return the record of a JSON object; raise an error that says ``where`` it is if it is none."""
+    if not isinstance(value, dict):
+        shown = "" if isinstance(value, list) else f" {str(value)[:40]!r}"  # nested lists may be very long
+        raise UserError(
+            f"the file {source.path!r} has {type(value).__name__}{shown} {where}, not a JSON object such as "
+            f'{{"{reading.text_column}": "..."}}'
+        )
+    if reading.text_column not in value:
+        _columns(value, source, reading, where)
+    date, document = (
+        None if isinstance(field, (dict, list)) else field
+        for field in (value.get(reading.date_column), value.get(reading.document_column))
+    )
+    return Record(row, value[reading.text_column], date, document)
 
 
 def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:

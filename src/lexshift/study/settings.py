@@ -276,6 +276,9 @@ class Settings:
     document_column: str | None = _setting(
         None, "Table column that names the document of each text (default: a file is a document).",
         READING, str | None)
+    xpath: str | None = _setting(
+        None, "XPath of the elements of XML and HTML files to read (default: paragraphs, sentences and verses).",
+        READING, str | None)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "
