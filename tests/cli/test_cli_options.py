@@ -40,6 +40,7 @@ def test_repeated_pair_of_markers_is_refused(terminal: Terminal) -> None:
 
 def test_repeated_flag_and_option_with_many_values_are_allowed(terminal: Terminal) -> None:
     assert "nowhere.txt" in only_sentence(terminal.run("compare", "nowhere.txt", "b.txt", "--quiet", "--quiet"))
+    pytest.importorskip("accelerate", reason="tuning needs the extra tune")
     done = terminal.run("tune", "wic", "nowhere.tsv", "--out", "tuned", "--dev", "a.tsv", "--dev", "b.tsv")
     assert "nowhere.tsv" in only_sentence(done)
 
