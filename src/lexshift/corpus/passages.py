@@ -20,7 +20,7 @@ from lexshift.corpus.decoding import (
     utf8_lines,
 )
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
-from lexshift.corpus.tables import Record, parquet_records, records
+from lexshift.corpus.tables import Record, object_records, parquet_records, records
 from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
 
@@ -33,6 +33,7 @@ _DIVIDED = re.compile(_SOFT_BREAK + rb"[ \t]*([^\s]+)[ \t]*")
 _HYPHENATED = re.compile(rb"[A-Za-z\x80-\xff](?:-|\xe2\x80\x90)\n[ \t]*(?=[A-Za-z\x80-\xff])")
 _AHEAD = 4  # blocks read ahead for each worker
 _AHEAD_BYTES = 1 << 26  # bytes of all blocks read ahead, a limit that protects the memory from very long lines
+_LINE_END = re.compile(r"\r?\n")
 _NEWLINES = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -127,6 +128,11 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
         elif source.kind == "text":
             chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
             yield from _text_blocks(chunks, source.name, reading, tally)
+        elif source.kind == "strings":
+            chunks = map(normalise_utf8, _string_lines(object_records(stream), tally))
+            yield from _text_blocks(chunks, source.name, reading, tally)
+        elif source.kind == "records":
+            yield from _table_blocks(object_records(stream), source.name, reading, tally)
         else:
             yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
 
@@ -144,6 +150,24 @@ def _text_blocks(chunks: Iterator[bytes], file: str, reading: Reading, tally: Ta
     for data in chain([head], chunks):
         yield Block(data, split, line, file=file)
         line += count_lines(data)
+
+
+def _string_lines(rows: Iterable[Record], tally: Tally) -> Iterator[bytes]:
+    """Yield strings as the lines of a text, in blocks of lines; line ends inside a string become spaces."""
+    lines, size = list[bytes](), 0
+    for row, text, _, _ in rows:
+        if text is None:
+            tally.skipped["records without a text"] += 1
+            text = ""
+        elif row == 1:
+            text = text.removeprefix("\ufeff")
+        lines.append(_LINE_END.sub(" ", text.removesuffix("\n").removesuffix("\r")).encode())
+        size += len(lines[-1]) + 1
+        if size >= BLOCK:
+            yield b"\n".join([*lines, b""])
+            lines, size = [], 0
+    if lines:
+        yield b"\n".join([*lines, b""])
 
 
 def _paragraphs(chunks: Iterable[bytes], file: str, tally: Tally) -> Iterator[Block]:
