@@ -230,6 +230,9 @@ def _is_file(text: str) -> bool:
 def _item_rows(items: Iterable[Any], form: str, title: str, source: Source, reading: Reading) -> Iterator[Row]:
     """Yield the rows of the items of an iterable, which all have one form."""
     for number, item in enumerate(items, 1):
+        if isinstance(item, str) and form == "strings":
+            yield item, None, None
+            continue
         if _is_missing(item):
             yield None, None, None
             continue
