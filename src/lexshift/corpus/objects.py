@@ -46,6 +46,7 @@ another iterable of strings, of (date, text) pairs, of dicts or of tables.
 Row: TypeAlias = tuple[Any, Any, Any]  # text, date, document
 _ROWS = 4096  # rows of a table that are converted at a time
 _DATE_COLUMN = "date"  # name of the dates of pairs
+_FILE_NAME = re.compile(r"\S{1,1000}\.(txt|csv|tsv|jsonl?|ndjson|parquet|xml|html?|docx|pdf|vert|conllu|gz|zst)")
 _KINDS = "strings, (date, text) pairs, dicts or tables"
 
 
@@ -188,7 +189,8 @@ def _find_rows(corpus: Any, title: str, source: Source, reading: Reading) -> tup
     rows = _table_rows(corpus, source, reading)
     if rows is not None:
         return "tables", rows
-    items, n_missing = iter(corpus), 0
+    is_arrow = hasattr(corpus, "to_pylist")  # an array of pyarrow, whose items are not Python values
+    items, n_missing = (item.as_py() for item in corpus) if is_arrow else iter(corpus), 0
     for first in items:
         if not _is_missing(first):
             break
@@ -211,7 +213,7 @@ def _find_rows(corpus: Any, title: str, source: Source, reading: Reading) -> tup
 
 def _form(item: Any) -> str | None:
     """Return the form of an item of an iterable; None if it is not a record."""
-    if isinstance(getattr(item, "as_py", lambda: item)(), str):  # a scalar of pyarrow has a method as_py
+    if isinstance(item, str):
         return "strings"
     if isinstance(item, tuple) and len(item) == 2:
         return "pairs"
@@ -221,8 +223,9 @@ def _form(item: Any) -> str | None:
 
 
 def _is_file(text: str) -> bool:
+    """Return whether a text is the name of a file: of one that exists, or one word with a usual suffix."""
     try:
-        return len(text) < 1_000 and os.path.isfile(text)
+        return _FILE_NAME.fullmatch(text) is not None or (len(text) < 1_000 and os.path.isfile(text))
     except ValueError:  # it has a zero byte
         return False
 
@@ -241,9 +244,7 @@ def _item_rows(items: Iterable[Any], form: str, title: str, source: Source, read
                 f"record {number} of {title} is {_shown(item)} of type {_kind(item)}, unlike the first one: give only "
                 f"{_KINDS}"
             )
-        if form == "strings":
-            yield str(item), None, None
-        elif form == "pairs":
+        if form == "pairs":
             date, text = item
             if not isinstance(text, str) and not _is_missing(text):
                 raise UserError(f"record {number} of {title} is {_shown(item)}: a pair is (date, text)")

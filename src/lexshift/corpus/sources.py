@@ -130,7 +130,9 @@ def find_sources(corpus: Place) -> list[Source]:
         if path.exists():
             return [_source(path, path.name)]
     except OSError as error:
-        raise UserError(f"the corpus {text[:100]!r} cannot be read: {error.strerror}{hint}") from None
+        raise UserError(
+            f"the corpus {text[: 100 if hint else None]!r} cannot be read: {error.strerror}{hint}"
+        ) from None
     found = sorted(p for p in _matches(text) if not os.path.isdir(p))
     if found:
         root = os.path.commonpath([os.path.dirname(p) or "." for p in found])

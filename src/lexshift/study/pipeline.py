@@ -94,7 +94,9 @@ def run_study(
     if settings.out is not None:
         check_results(settings.out, RESULTS[question].kind)
     with as_files(corpora, Reading(**settings.reading_options())) as (files, reading):
-        return _run_study(question, files, words, replace(settings, date_column=reading.date_column), monitor)
+        if reading.date_column != settings.date_column:  # the corpora are pairs of a date and a text
+            settings = replace(settings, date_column=reading.date_column)
+        return _run_study(question, files, words, settings, monitor)
 
 
 def _run_study(
