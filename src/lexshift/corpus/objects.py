@@ -1,11 +1,11 @@
 """Accept Python objects as corpora: tables, lists, and iterators of texts.
 
-An object is read once, record by record, into a temporary file of one JSON array (text, date, document) per line, so
-that memory does not grow with the object, and everything else reads files only. The file is deleted at the end.
+An object is read once, record by record, into a temporary file, so that memory does not grow with the object, and
+everything else reads files only. The file is deleted at the end.
 
 Strings are the lines of a text, as in a text file. Records of tables, dicts and (date, text) pairs are the rows of a
-table, as in a Parquet file. The hash of the temporary file depends only on the texts, dates and documents, so a store
-recognises equal objects in later runs.
+table, as in a Parquet file; the temporary file has one JSON array (text, date, document) per line. The hash of the file
+depends only on the texts, dates and documents, so a store recognises equal objects in later runs.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ another iterable of strings, of (date, text) pairs, of dicts or of tables.
 Row: TypeAlias = tuple[Any, Any, Any]  # text, date, document
 _ROWS = 4096  # rows of a table that are converted at a time
 _DATE_COLUMN = "date"  # name of the dates of pairs
+_LINE_END = re.compile(r"\r?\n")
 _FILE_NAME = re.compile(r"\S{1,1000}\.(txt|csv|tsv|jsonl?|ndjson|parquet|xml|html?|docx|pdf|vert|conllu|gz|zst)")
 _KINDS = "strings, (date, text) pairs, dicts or tables"
 
@@ -140,44 +141,60 @@ def _check(corpus: object, title: str) -> None:
 def _write(corpus: Any, path: str, number: int, title: str, reading: Reading) -> tuple[ObjectFile, str]:
     """Write the records of an object to a file; return the file, and the form of the records."""
     form, rows = _find_rows(corpus, title, Source(path, "", "records"), reading)
-    n_records, lines, waiting = 0, list[bytes](), 0
-    for line in chain(_encoded(rows, title), [b""]):
-        n_records += bool(line)
-        lines.append(line)
-        waiting += len(line)
-        if waiting >= BLOCK or not line:
-            # An OSError of the object itself, such as a generator that reads files, is not a fault of this disk.
-            with disk_faults(Path(path).parent), open(path, "ab") as file:
-                file.writelines(lines)
-            lines, waiting = [], 0
-    if not n_records:
-        raise UserError(f"{title} is empty: give at least one text")
-    size = os.path.getsize(path)
-    if form == "strings":
-        return ObjectFile(Source(path, f"corpus {number}.txt", "strings", size), _kind(corpus), n_records), form
-    return ObjectFile(Source(path, f"corpus {number}.parquet", "records", size), _kind(corpus), n_records), form
+    encode = _as_line if form == "strings" else json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    n_records = n_missing = waiting = 0
+    lines: list[bytes] = []
 
+    def flush() -> None:
+        # Only here is an OSError a fault of the disk: an iterator may read files of its own.
+        with disk_faults(Path(path).parent), open(path, "ab") as file:
+            file.writelines(lines)
+        lines.clear()
 
-def _encoded(rows: Iterable[Row], title: str) -> Iterator[bytes]:
-    """Yield the lines of the file of some rows."""
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    for number, (text, date, document) in enumerate(rows, 1):
-        if not isinstance(text, str) and not _is_missing(text):
-            raise UserError(f"record {number} of {title} has {_shown(text)} in place of a text: texts are strings")
-        row = text if isinstance(text, str) else None, _plain(date), _plain(document)
+    for text, date, document in rows:
+        n_records += 1
+        if not isinstance(text, str):
+            if not _is_missing(text):
+                raise UserError(
+                    f"record {n_records} of {title} has {_shown(text)} in place of a text: texts are strings"
+                )
+            text, n_missing = None, n_missing + 1
+        elif n_records == 1 and form == "strings":
+            text = text.removeprefix("\ufeff")  # of a file that was opened without noticing its byte order mark
         try:
-            line = encode(row).encode()
+            lines.append(encode((text, _plain(date), _plain(document))).encode() + b"\n")
         except UnicodeEncodeError as error:
             code = ord(error.object[error.start])
             raise UserError(
-                f"record {number} of {title} has half of a surrogate pair, U+{code:04X}, which is no character: decode "
-                f"the text again from its source, or remove it"
+                f"record {n_records} of {title} has half of a surrogate pair, U+{code:04X}, which is no character: "
+                f"decode the text again from its source, or remove it"
             ) from None
-        if len(line) > LONGEST:
+        if len(lines[-1]) > LONGEST:
             raise UserError(
-                f"record {number} of {title} has over {LONGEST >> 20} MB: break its text into several records"
+                f"record {n_records} of {title} has over {LONGEST >> 20} MB: break its text into several records"
             )
-        yield line + b"\n"
+        waiting += len(lines[-1])
+        if waiting >= BLOCK:
+            flush()
+            waiting = 0
+    if not n_records:
+        raise UserError(f"{title} is empty: give at least one text")
+    flush()
+    size = os.path.getsize(path)
+    source = (
+        Source(path, f"corpus {number}.txt", "strings", size, n_missing)
+        if form == "strings"
+        else Source(path, f"corpus {number}.parquet", "records", size)
+    )
+    return ObjectFile(source, _kind(corpus), n_records), form
+
+
+def _as_line(row: Row) -> str:
+    """Return the text of a row as the line of a text file; line ends inside it become spaces."""
+    text: str = row[0] or ""
+    if "\n" in text or text.endswith("\r"):
+        text = _LINE_END.sub(" ", text.removesuffix("\n").removesuffix("\r"))
+    return text
 
 
 def _find_rows(corpus: Any, title: str, source: Source, reading: Reading) -> tuple[str, Iterator[Row]]:

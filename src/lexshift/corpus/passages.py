@@ -33,7 +33,6 @@ _DIVIDED = re.compile(_SOFT_BREAK + rb"[ \t]*([^\s]+)[ \t]*")
 _HYPHENATED = re.compile(rb"[A-Za-z\x80-\xff](?:-|\xe2\x80\x90)\n[ \t]*(?=[A-Za-z\x80-\xff])")
 _AHEAD = 4  # blocks read ahead for each worker
 _AHEAD_BYTES = 1 << 26  # bytes of all blocks read ahead, a limit that protects the memory from very long lines
-_LINE_END = re.compile(r"\r?\n")
 _NEWLINES = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -129,8 +128,10 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
             chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
             yield from _text_blocks(chunks, source.name, reading, tally)
         elif source.kind == "strings":
-            chunks = map(normalise_utf8, _string_lines(object_records(stream), tally))
+            chunks = map(normalise_utf8, iter(lambda: b"".join(stream.readlines(BLOCK)), b""))
             yield from _text_blocks(chunks, source.name, reading, tally)
+            if source.missing:
+                tally.skipped["records without a text"] += source.missing
         elif source.kind == "records":
             yield from _table_blocks(object_records(stream), source.name, reading, tally)
         else:
@@ -150,24 +151,6 @@ def _text_blocks(chunks: Iterator[bytes], file: str, reading: Reading, tally: Ta
     for data in chain([head], chunks):
         yield Block(data, split, line, file=file)
         line += count_lines(data)
-
-
-def _string_lines(rows: Iterable[Record], tally: Tally) -> Iterator[bytes]:
-    """Yield strings as the lines of a text, in blocks of lines; line ends inside a string become spaces."""
-    lines, size = list[bytes](), 0
-    for row, text, _, _ in rows:
-        if text is None:
-            tally.skipped["records without a text"] += 1
-            text = ""
-        elif row == 1:
-            text = text.removeprefix("\ufeff")
-        lines.append(_LINE_END.sub(" ", text.removesuffix("\n").removesuffix("\r")).encode())
-        size += len(lines[-1]) + 1
-        if size >= BLOCK:
-            yield b"\n".join([*lines, b""])
-            lines, size = [], 0
-    if lines:
-        yield b"\n".join([*lines, b""])
 
 
 def _paragraphs(chunks: Iterable[bytes], file: str, tally: Tally) -> Iterator[Block]:

@@ -47,12 +47,15 @@ class Source:
         The format; "strings" or "records" for the temporary file of a Python object.
     size : int
         Number of bytes on disk; 0 for standard input.
+    missing : int
+        Number of empty lines in place of missing texts, for "strings".
     """
 
     path: str
     name: str
     kind: Kind
     size: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True)
