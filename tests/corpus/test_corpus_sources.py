@@ -150,7 +150,7 @@ def test_path_too_long_for_the_system_is_refused() -> None:
         find_sources("x" * 300)
 
 
-@pytest.mark.parametrize("corpus", [["a.txt", "b.txt"], 3, None, b"a.txt"])
+@pytest.mark.parametrize("corpus", [3, None])
 def test_invalid_path_is_refused_with_the_accepted_corpora(tmp_path: Path, corpus: Any) -> None:
     other = make(tmp_path, "new.txt") / "new.txt"
     calls: list[Callable[[], object]] = [
@@ -162,5 +162,7 @@ def test_invalid_path_is_refused_with_the_accepted_corpora(tmp_path: Path, corpu
         lambda: lexshift.trace(other, corpus, words=["mouse"]),
     ]
     for call in calls:
-        with pytest.raises(UserError, match=r"^a corpus is a file, a folder or a pattern such as 'texts/\*.txt'; got "):
+        with pytest.raises(
+            UserError, match=r"^a corpus is a file, a folder, a pattern such as 'texts/\*.txt', .*; got "
+        ):
             call()

@@ -253,3 +253,22 @@ def test_mistakes_are_reported_and_nothing_is_written(
 def test_missing_corpus_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file or folder"):
         simulate(tmp_path / "none.txt", out=tmp_path / "out", monitor=False)
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_sentences_of_objects_are_those_of_files(source: Path, tmp_path: Path, separate: bool) -> None:
+    texts = source.read_text().splitlines()
+    halves = texts[::2], texts[1::2]
+    for name, half in zip(("corpus 1", "corpus 2"), halves, strict=True):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in half))
+    options: dict[str, Any] = {"pairs": PAIRS[:1], "usages": 10, "separate": separate, "monitor": False}
+    simulate(*halves, out=tmp_path / "ours", **options)
+    simulate(tmp_path / "corpus 1.txt", tmp_path / "corpus 2.txt", out=tmp_path / "theirs", **options)
+    ours, theirs = (
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for folder in (tmp_path / "ours", tmp_path / "theirs")
+    )
+    record = json.loads(ours.pop(Path("simulate.json")))
+    assert record["corpora"] == ["corpus 1 (list of 300 records)", "corpus 2 (list of 300 records)"]
+    del theirs[Path("simulate.json")]
+    assert ours == theirs

@@ -53,7 +53,7 @@ class Planted:
         return np.array(rows, np.float32)
 
 
-def power_table(source: Path, apart: float = 10, **options: Any) -> pd.DataFrame:
+def power_table(source: Path | list[str], apart: float = 10, **options: Any) -> pd.DataFrame:
     return power(source, model=Planted(apart), monitor=False, **{"pairs": PAIRS, "trials": 60, **options})
 
 
@@ -98,6 +98,12 @@ def test_change_is_detected_if_the_permutation_test_of_the_draw_is_significant()
         assert drawing.detects_change(10, 0.3, trial) == expected
         seen.add(expected)
     assert seen == {True, False}
+
+
+def test_power_from_objects_is_that_from_files(source: Path) -> None:
+    texts = source.read_text().splitlines()
+    options: dict[str, Any] = {"usages": [10], "changes": [0.5], "apart": 1}
+    pd.testing.assert_frame_equal(power_table(texts, **options), power_table(source, **options))
 
 
 def test_distant_words_give_full_power_and_few_false_alarms(source: Path) -> None:

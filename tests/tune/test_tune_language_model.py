@@ -270,6 +270,13 @@ def test_monitor_receives_the_corpora_the_steps_and_the_evaluations(
     assert looks[1].startswith("step 20 of 60: loss ")
 
 
+def test_model_tuned_on_objects_is_that_of_files(shared: Place, whole: TunedModel) -> None:
+    texts = [corpus.read_text().splitlines() for corpus in shared.corpora]
+    tuned = shared.time("objects", corpora=[iter(texts[0]), texts[1]])
+    assert weights(tuned) == weights(whole)
+    assert tuned.run["plan"]["periods"] == ["old", "new"]
+
+
 def test_existing_head_is_trained_further(shared: Place, whole: TunedModel, tmp_path: Path) -> None:
     assert whole.run["new head"]
     plain = shared.mlm("plain")

@@ -19,6 +19,7 @@ from queue import Empty, SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
+from lexshift.corpus.objects import Corpus, as_files
 from lexshift.corpus.passages import process_blocks, read_corpus
 from lexshift.corpus.segmentation import segment, segmenter_version
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
@@ -65,7 +66,7 @@ class WordCounts:
 
 
 def count_words(
-    corpus: str | os.PathLike[str],
+    corpus: Corpus,
     table: FoldTable,
     reading: Reading | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -74,8 +75,9 @@ def count_words(
 
     ``progress`` is called with the number of bytes read so far and in total (0 for standard input).
     """
-    cases = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
-    return make_word_counts(cases, os.fspath(corpus))
+    with as_files([corpus], reading or Reading()) as ((file,), reading):
+        cases = count_sources(find_sources(file), table, reading, Tally(), progress)
+        return make_word_counts(cases, os.fspath(file))
 
 
 def make_word_counts(cases: dict[str, Cases], corpus: str) -> WordCounts:

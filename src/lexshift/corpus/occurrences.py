@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from lexshift.corpus import sampling
 from lexshift.corpus.language import detect_languages
+from lexshift.corpus.objects import Corpus, as_files
 from lexshift.corpus.passages import Block, process_blocks, read_corpus
 from lexshift.corpus.scanner import scan_block
 from lexshift.corpus.sentences import LONGEST, Passage
@@ -70,7 +71,7 @@ _LONGEST_FORM = 1_000  # bytes within which a form of several words must end
 
 
 def find_occurrences(
-    corpus: str | os.PathLike[str],
+    corpus: Corpus,
     targets: Targets,
     reading: Reading | None = None,
     max_per_word: int | None = None,
@@ -82,8 +83,8 @@ def find_occurrences(
 
     Parameters
     ----------
-    corpus : str or path
-        A text file, a table, a folder or a pattern.
+    corpus : Corpus
+        A text file, a table, a folder, a pattern, or a Python object with texts; see :data:`lexshift.corpus.Corpus`.
     targets : Targets
         The words to find.
     reading : Reading, optional
@@ -102,12 +103,13 @@ def find_occurrences(
     Occurrences
     """
     targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
-    tally, sources = Tally(), find_sources(corpus)
-    _, readings = detect_languages({"": corpus}, reading or Reading())
-    collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed), shared)
-    blocks = read_corpus(sources, readings[""], tally, progress)
-    collect_occurrences(blocks, targets, readings[""].language, {"": collector}, {"": tally})
-    return make_occurrences(collector.rows(), collector.found, tally, os.fspath(corpus), max_per_word)
+    with as_files([corpus], reading or Reading()) as ((file,), reading):
+        tally, sources = Tally(), find_sources(file)
+        _, readings = detect_languages({"": file}, reading)
+        collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed), shared)
+        blocks = read_corpus(sources, readings[""], tally, progress)
+        collect_occurrences(blocks, targets, readings[""].language, {"": collector}, {"": tally})
+        return make_occurrences(collector.rows(), collector.found, tally, os.fspath(file), max_per_word)
 
 
 def collect_occurrences(

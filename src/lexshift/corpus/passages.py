@@ -22,7 +22,7 @@ from lexshift.corpus.decoding import (
 from lexshift.corpus.formats import DOCUMENTS, document_records
 from lexshift.corpus.records import Record
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
-from lexshift.corpus.tables import parquet_records, records
+from lexshift.corpus.tables import object_records, parquet_records, records
 from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
 
@@ -131,6 +131,13 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
             yield from _text_blocks(chunks, source.name, reading, tally)
         elif source.kind in DOCUMENTS:
             yield from _table_blocks(document_records(stream, source, reading, tally), source.name, reading, tally)
+        elif source.kind == "strings":
+            chunks = map(normalise_utf8, iter(lambda: b"".join(stream.readlines(BLOCK)), b""))
+            yield from _text_blocks(chunks, source.name, reading, tally)
+            if source.missing:
+                tally.skipped["records without a text"] += source.missing
+        elif source.kind == "records":
+            yield from _table_blocks(object_records(stream), source.name, reading, tally)
         else:
             yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
 

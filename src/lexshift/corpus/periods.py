@@ -111,6 +111,8 @@ def find_in_periods(
         raise UserError(
             "a corpus from standard input has no dates: give a table with dates, or files with years in their names"
         )
+    if any(source.kind == "strings" for source in sources):
+        raise UserError("texts without dates have no periods: give (date, text) pairs, or a table with date_column")
     _, readings = detect_languages({"": corpus}, reading or Reading())
     reading_options, corpus_tally = readings[""], Tally()
     collectors: defaultdict[str, OccurrenceCollector] = defaultdict(

@@ -10,15 +10,31 @@ import re
 import stat
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
 STANDARD_INPUT = "-"
-Kind = Literal["text", "jsonl", "csv", "tsv", "parquet", "json", "xml", "html", "docx", "vertical", "conllu"]
+Place: TypeAlias = str | os.PathLike[str]
+"""The path of a file or folder, a pattern, or "-" for standard input."""
+Kind = Literal[
+    "text",
+    "jsonl",
+    "csv",
+    "tsv",
+    "parquet",
+    "json",
+    "xml",
+    "html",
+    "docx",
+    "vertical",
+    "conllu",
+    "strings",
+    "records",
+]
 COMPRESSED = (".gz", ".zst")
 _KINDS: dict[str, Kind] = {
     ".jsonl": "jsonl",
@@ -40,6 +56,7 @@ _REFUSED = {
     ".epub": "an electronic book: convert it to HTML or plain text",
     ".sgml": "SGML, which cannot be read: convert it to XML",
 }
+_LIKE_TEXT = re.compile(r"\n|\s\S+\s")  # three words or more, or several lines
 
 
 @dataclass(frozen=True)
@@ -53,15 +70,62 @@ class Source:
     name : str
         Name within the corpus, which does not depend on the location of the corpus.
     kind : str
-        Format of the file: plain text, a table, a document with markup, or annotated text.
+        Format of the file: plain text, a table, a document with markup, or annotated text; "strings" or "records" for
+        the temporary file of a Python object.
     size : int
         Number of bytes on disk; 0 for standard input.
+    missing : int
+        Number of empty lines in place of missing texts, for "strings".
     """
 
     path: str
     name: str
     kind: Kind
     size: int = 0
+    missing: int = 0
+
+
+@dataclass(frozen=True)
+class ObjectFile(os.PathLike[str]):
+    """A temporary file with the texts of a Python object, which :mod:`lexshift.corpus.objects` writes.
+
+    Attributes
+    ----------
+    source : Source
+    type : str
+        Name of the type of the object.
+    records : int
+        Number of texts, missing ones included.
+    """
+
+    source: Source
+    type: str
+    records: int
+
+    def __fspath__(self) -> str:
+        return self.source.path
+
+
+def name_object(corpus: Place, label: str) -> Place:
+    """Name the file of a Python object after its corpus; return any other corpus as it is."""
+    if not isinstance(corpus, ObjectFile):
+        return corpus
+    name = label + os.path.splitext(corpus.source.name)[1]
+    return replace(corpus, source=replace(corpus.source, name=name))
+
+
+def corpus_text(corpus: Place) -> str:
+    """Return a short description of the origin of a corpus, unique among the corpora of a call."""
+    if isinstance(corpus, ObjectFile):
+        return f"{os.path.splitext(corpus.source.name)[0]} ({corpus.type} of {corpus.records:,} records)"
+    return as_text(os.fspath(corpus))
+
+
+def corpus_record(corpus: Place) -> dict[str, Any]:
+    """Return what a provenance record says about the origin of a corpus: its path, or the type of the object."""
+    if isinstance(corpus, ObjectFile):
+        return {"object": corpus.type, "records": corpus.records}
+    return {"path": as_text(os.fspath(corpus))}
 
 
 def place_of(corpus: object) -> str:
@@ -71,12 +135,16 @@ def place_of(corpus: object) -> str:
     'texts'
     """
     if not isinstance(corpus, (str, os.PathLike)):
-        raise UserError(f"a corpus is a file, a folder or a pattern such as 'texts/*.txt'; got {corpus!r}")
+        raise UserError(
+            f"a corpus is a file, a folder, a pattern such as 'texts/*.txt', a table or a list of texts; got {corpus!r}"
+        )
     return os.fsdecode(corpus)
 
 
-def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
+def find_sources(corpus: Place) -> list[Source]:
     """Return the files of a path, a folder, a glob pattern or "-", in the order of their names."""
+    if isinstance(corpus, ObjectFile):
+        return [corpus.source]
     text = place_of(corpus)
     if text == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.isatty():
@@ -85,19 +153,22 @@ def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
     if not text:
         raise UserError("the name of a corpus is empty; give a file, a folder or a pattern")
     path = Path(text)
+    hint = "; a string is a path: in Python, give a text as a list of strings" if _LIKE_TEXT.search(text) else ""
     try:
         if path.is_dir():
             return _in_folder(path)
         if path.exists():
             return [_source(path, path.name)]
     except OSError as error:
-        raise UserError(f"the corpus {text!r} cannot be read: {error.strerror}") from None
+        raise UserError(
+            f"the corpus {text[: 100 if hint else None]!r} cannot be read: {error.strerror}{hint}"
+        ) from None
     found = sorted(p for p in _matches(text) if not os.path.isdir(p))
     if found:
         root = os.path.commonpath([os.path.dirname(p) or "." for p in found])
         return [_source(Path(p), Path(os.path.relpath(p, root)).as_posix()) for p in found]
     what = "file matches the pattern" if glob.has_magic(text) else "such file or folder:"
-    raise UserError(f"no {what} {text!r} (looked from {os.getcwd()})")
+    raise UserError(f"no {what} {text!r} (looked from {os.getcwd()}){hint}")
 
 
 def as_text(name: str) -> str:

@@ -31,6 +31,13 @@ def records(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -
     return read(utf8_lines(stream, source, reading, tally), source, reading)
 
 
+def object_records(stream: IO[bytes]) -> Iterator[Record]:
+    """Yield the records of the temporary file of a Python object; see :mod:`lexshift.corpus.objects`."""
+    for row, line in enumerate(stream, 1):
+        text, date, document = json.loads(line)
+        yield Record(row, text, date, document)
+
+
 def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterator[Record]:
     """Yield the rows of a parquet file, in order."""
     import pyarrow as pa

@@ -295,5 +295,6 @@ def facts(result: Result | Trace) -> list[tuple[str, str]]:
     ]
     for corpus in result.run["corpora"]:
         size = f"{corpus['words']:,} words in {corpus['files']:,} {'file' if corpus['files'] == 1 else 'files'}"
-        table.append((f"corpus {corpus['name']}", f"{corpus['path']}, {size}, content {corpus['content'][:16]}…"))
+        origin = corpus["path"] if "path" in corpus else f"{corpus['object']} of {corpus['records']:,} records"
+        table.append((f"corpus {corpus['name']}", f"{origin}, {size}, content {corpus['content'][:16]}…"))
     return [*table, ("lexshift", result.run["lexshift"]), *sorted(result.run["versions"].items())]

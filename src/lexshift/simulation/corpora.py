@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lexshift import __version__
+from lexshift.corpus import Corpus
 from lexshift.corpus.language import detect_languages, record_readings
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, as_text, find_sources
+from lexshift.corpus.objects import as_files
+from lexshift.corpus.sources import STANDARD_INPUT, Place, Reading, corpus_text, find_sources
 from lexshift.errors import UserError
 from lexshift.simulation.documents import read_sentences
 from lexshift.simulation.planted_files import (
@@ -20,7 +22,7 @@ from lexshift.simulation.planted_files import (
 )
 from lexshift.simulation.planting import PERIODS, PeriodText, plant_pairs
 from lexshift.simulation.pseudowords import PATTERNS, Plan, deal_usages, invent_pseudowords, make_plans, required_usages
-from lexshift.simulation.sources import Pair, Place, SourceText, find_pairs, read_pairs
+from lexshift.simulation.sources import Pair, SourceText, find_pairs, read_pairs
 from lexshift.store.embedding import READING
 from lexshift.study.folder import Kind, check_results, open_results
 from lexshift.utils import checks
@@ -39,7 +41,7 @@ _CORPUS_USAGES, _MONTH_USAGES = 100, 5  # default numbers of usages of a pseudow
 
 
 def simulate(
-    *corpora: Place,
+    *corpora: Corpus,
     out: Place,
     pseudowords: int = 30,
     usages: int | None = None,
@@ -56,9 +58,9 @@ def simulate(
 
     Parameters
     ----------
-    *corpora : str or path
-        Source of the sentences: text files, tables, folders or patterns, read as one corpus, or with ``separate`` the
-        old and the new corpus.
+    *corpora : Corpus
+        Source of the sentences: text files, tables, folders, patterns or Python objects, read as one corpus, or with
+        ``separate`` the old and the new corpus.
     out : path
         Folder of the result. It must be new or empty, or hold an earlier simulation, which is replaced. A simulation
         with ``separate`` and one without it do not replace each other.
@@ -123,26 +125,26 @@ def simulate(
         _check_separate(corpora, pattern)
         checks.positive(max_sentences, "max_sentences")
     check_results(out, kind)
-    for corpus in corpora:
-        find_sources(corpus)
-    reading = Reading(**options)
-    settings = {
-        "lexshift": __version__,
-        "corpora": [as_text(os.fspath(corpus)) for corpus in corpora],
-        "pattern": pattern,
-        "pseudowords": count,
-        "usages": usages,
-        **({} if has_two else {"years": years}),
-        "separate": separate,
-        "seed": seed,
-        "pairs": "chosen" if source_pairs is None else "given",
-    }
-    needs = source_pairs, plans, seed
-    with watching(monitor or False) as watcher:
-        if separate:
-            files, records, about = _plant_separately(corpora, pattern, needs, reading, max_sentences, watcher)
-        else:
-            files, records, about = _plant_in_pool(corpora, pattern, needs, reading, watcher)
+    with as_files(corpora, Reading(**options)) as (places, reading):
+        for place in places:
+            find_sources(place)
+        settings = {
+            "lexshift": __version__,
+            "corpora": [corpus_text(place) for place in places],
+            "pattern": pattern,
+            "pseudowords": count,
+            "usages": usages,
+            **({} if has_two else {"years": years}),
+            "separate": separate,
+            "seed": seed,
+            "pairs": "chosen" if source_pairs is None else "given",
+        }
+        needs = source_pairs, plans, seed
+        with watching(monitor or False) as watcher:
+            if separate:
+                files, records, about = _plant_separately(places, pattern, needs, reading, max_sentences, watcher)
+            else:
+                files, records, about = _plant_in_pool(places, pattern, needs, reading, watcher)
     files["words.txt"] = "".join(f"{record['word']}\n" for record in records)
     with open_results(out, kind) as results:
         contents = {name: content.encode() for name, content in files.items()}
@@ -151,11 +153,11 @@ def simulate(
     return pd.DataFrame(records, columns=columns[:3] if pattern in ("season", "yearly") else columns)
 
 
-def _check_separate(corpora: Sequence[Place], pattern: str) -> None:
+def _check_separate(corpora: Sequence[Corpus], pattern: str) -> None:
     """Refuse corpora or a pattern that cannot be planted separately."""
     if len(corpora) != 2:
         raise UserError(f"separate corpora are an old and a new one; got {len(corpora)} of them (--separate)")
-    if STANDARD_INPUT in [os.fspath(corpus) for corpus in corpora]:
+    if STANDARD_INPUT in [os.fspath(corpus) for corpus in corpora if isinstance(corpus, (str, os.PathLike))]:
         raise UserError("separate corpora cannot be taken from standard input; give files or folders")
     if not has_two_corpora(pattern):
         raise UserError(f"the pattern {pattern!r} has dated sentences of one corpus; use change or none (--separate)")
@@ -176,7 +178,7 @@ def _plant_in_pool(corpora: Sequence[Place], pattern: str, needs: _Needs, readin
         PlantedWord(name, pair, plan, deal_usages(*rows, plan, generator(seed, "simulate", f"deal {name}")))
         for name, (pair, rows), plan in zip(names, sources.items(), plans, strict=True)
     ]
-    _, readings = detect_languages({as_text(os.fspath(corpus)): corpus for corpus in corpora}, reading)
+    _, readings = detect_languages({corpus_text(corpus): corpus for corpus in corpora}, reading)
     make_files = make_two_corpora if has_two_corpora(pattern) else make_dated_corpus
     about = {"reading": record_readings(readings)}
     return make_files(words, pattern, seed), [word.record(pattern) for word in words], about
@@ -198,7 +200,7 @@ def _plant_separately(
         for reason, n in sample.skipped.items():
             monitor.note(f"{period}: {with_unit(n, reason)}")
     periods = [
-        PeriodText.count([sentence.text for sentence in read[period].sentences], as_text(os.fspath(corpus)))
+        PeriodText.count([sentence.text for sentence in read[period].sentences], corpus_text(corpus))
         for period, corpus in zip(PERIODS, corpora, strict=True)
     ]
     planted = plant_pairs(periods, pairs, plans, seed)

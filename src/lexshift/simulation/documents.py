@@ -14,9 +14,8 @@ import numpy as np
 from lexshift.corpus import sampling
 from lexshift.corpus.passages import Block, read_corpus
 from lexshift.corpus.sentences import LONGEST, Passage
-from lexshift.corpus.sources import Reading, Tally, find_sources
+from lexshift.corpus.sources import Place, Reading, Tally, find_sources
 from lexshift.errors import UserError
-from lexshift.simulation.sources import Place
 from lexshift.utils.monitor import Monitor, reading_stage
 
 _UNSAFE = re.compile(r"[^\w.-]+")  # characters that are not used in the names of written documents

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from lexshift.corpus import Corpus
 from lexshift.corpus.language import detect_languages
-from lexshift.corpus.sources import Reading, find_sources
+from lexshift.corpus.objects import as_files
+from lexshift.corpus.sources import Place, Reading, find_sources
 from lexshift.encode import as_encoder
 from lexshift.encode.built_in import resolve_model
 from lexshift.errors import UserError
@@ -24,7 +26,7 @@ from lexshift.scoring.permutation import STAGES, permutation_test
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.space import choose_space
 from lexshift.simulation.pseudowords import deal_usages, invent_pseudowords, rename_usage
-from lexshift.simulation.sources import Pair, Place, SourceText, find_pairs, read_pairs
+from lexshift.simulation.sources import Pair, SourceText, find_pairs, read_pairs
 from lexshift.store.embedding import ENCODING, READING, embed_usages
 from lexshift.study.settings import Settings
 from lexshift.utils import checks
@@ -46,7 +48,7 @@ _SPREAD = 4  # standard deviations by which one word may exceed half of the usag
 
 
 def power(
-    *corpora: Place,
+    *corpora: Corpus,
     usages: Sequence[int] = (10, 20, 50, 100),
     changes: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
     pseudowords: int = 20,
@@ -61,8 +63,9 @@ def power(
 
     Parameters
     ----------
-    *corpora : str or path
-        Source of the sentences, preferably the corpora to be compared: text files, tables, folders or patterns.
+    *corpora : Corpus
+        Source of the sentences, preferably the corpora to be compared: text files, tables, folders, patterns or Python
+        objects with texts.
     usages : sequence of int
         Numbers of usages of a pseudoword in either set.
     changes : sequence of float
@@ -117,20 +120,20 @@ def power(
     checks.positive(trials, "trials")
     source_pairs = None if pairs is None else read_pairs(pairs)
     count = checks.positive(pseudowords, "pseudowords") if source_pairs is None else len(source_pairs)
-    for corpus in corpora:
-        find_sources(corpus)
     need = max(sizes) + math.ceil(
         _SPREAD * math.sqrt(max(sizes) / 2)
     )  # of either word: half of both sets, plus a margin for chance
-    with watching(monitor or False) as watcher:
-        reading = Reading(**chosen.reading_options())
-        languages, _ = detect_languages({str(i): corpus for i, corpus in enumerate(corpora)}, reading)
+    how = Reading(**chosen.reading_options())
+    with as_files(corpora, how) as (files, reading), watching(monitor or False) as watcher:
+        for file in files:
+            find_sources(file)
+        languages, _ = detect_languages({str(i): file for i, file in enumerate(files)}, reading)
         model, _ = resolve_model(chosen.model, languages.values(), watcher)
         encoder = as_encoder(model, languages=languages.values(), **chosen.encoder_options())
         # A usage is drawn into the old set in one trial, into the new one in another.
         if getattr(encoder, "periods", ()):
             raise UserError("the model distinguishes periods, but usages are drawn into either set; choose another")
-        text = SourceText(corpora, reading, watcher)
+        text = SourceText(files, reading, watcher)
         table = _find_usages(text, source_pairs, count, need, chosen.seed)
         store = embed_usages(table, encoder, out, SIDES, monitor=watcher)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.occurrences import find_occurrences
-from lexshift.corpus.sources import STANDARD_INPUT, Reading
+from lexshift.corpus.sources import STANDARD_INPUT, Place, Reading
 from lexshift.corpus.tables import read_lines
 from lexshift.corpus.targets import read_targets
 from lexshift.corpus.vocabulary import select_vocabulary
@@ -22,7 +22,6 @@ from lexshift.errors import UserError
 from lexshift.utils.monitor import Monitor, reading_stage
 from lexshift.utils.seeds import generator
 
-Place: TypeAlias = str | os.PathLike[str]
 Pair: TypeAlias = tuple[str, str]
 _SHARED_LETTERS = 4  # initial letters shared by words of one stem, as in nation and national
 _BATCH = 4  # candidate words read at a time, for each requested pair

@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from lexshift.corpus import Occurrences, Reading, Targets, read_targets
+from lexshift.corpus import Corpus, Occurrences, Reading, Targets, read_targets
 from lexshift.corpus.language import detect_languages, language_of_sentences, language_warnings, record_readings
+from lexshift.corpus.objects import as_files
 from lexshift.corpus.periods import BY
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
-from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
+from lexshift.corpus.sources import (
+    STANDARD_INPUT,
+    ObjectFile,
+    Place,
+    as_text,
+    find_sources,
+    name_object,
+    place_of,
+)
 from lexshift.corpus.targets import Words
 from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
@@ -86,7 +95,7 @@ ENCODING = tuple(EncoderOptions.__annotations__)
 
 
 def embed(
-    *corpora: str | os.PathLike[str],
+    *corpora: Corpus,
     words: Words,
     model: Any = "auto",
     out: str | os.PathLike[str] | None = None,
@@ -97,12 +106,13 @@ def embed(
     monitor: Monitor | None = None,
     **options: Unpack[EmbedOptions],
 ) -> Siblings:
-    r"""Embed every occurrence of the words in the corpora, and write the vectors to a store.
+    """Embed every occurrence of the words in the corpora, and write the vectors to a store.
 
     Parameters
     ----------
-    *corpora : str or path
-        Text files, tables, folders or glob patterns, the old one first; "-" is standard input.
+    *corpora : Corpus
+        Text files, tables, folders or glob patterns, the old one first; "-" is standard input. Python objects such as
+        DataFrames, lists of strings and generators are accepted too; see :data:`lexshift.corpus.Corpus`.
     words : path, list, or mapping of words to their forms
         See :func:`lexshift.corpus.read_targets`.
     model : str, path, (model, tokenizer) or Encoder
@@ -111,7 +121,8 @@ def embed(
         Folder of the store. If the store exists, missing words and corpora are added. The default is a temporary
         folder, which is deleted with the returned object.
     labels : list of str, optional
-        Names of the corpora; by default "old" and "new" for two, else the names of the files.
+        Names of the corpora; by default "old" and "new" for two, else the names of the files, or numbers for
+        Python objects.
     by : "year", "decade" or "month", optional
         Length of the periods into which a single corpus is divided, by the dates of its records (``date_column``) or
         the years in the names of its files. The periods replace the corpora and are called "1999", "1990s" or
@@ -140,15 +151,10 @@ def embed(
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
     >>> from lexshift import embed
     >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     old, new = Path(folder, "old.txt"), Path(folder, "new.txt")
-    ...     _ = old.write_text("The mouse ran.\nA mouse, and a mouse.\n")
-    ...     _ = new.write_text("Click with the mouse.\n")
-    ...     siblings = embed(old, new, words=["mouse"], model=ExampleEncoder())
+    >>> old, new = ["The mouse ran.", "A mouse, and a mouse."], ["Click with the mouse."]
+    >>> siblings = embed(old, new, words=["mouse"], model=ExampleEncoder())
     >>> siblings["mouse"].old
     array([[14.,  4.],
            [21.,  2.],
@@ -167,31 +173,33 @@ def embed(
                 f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora"
             )
     reading = Reading(**{name: value for name, value in values.items() if name in READING})
-    labelled = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
-    for corpus in corpora:
-        find_sources(corpus)
-    languages, readings = detect_languages(labelled, reading)
-    targets = read_targets(words, match, list(readings.values())[-1].language)
-    seed = checks.seed(values["seed"])
-    max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
-    sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
-    monitor = monitor or Silent()
-    model, _ = resolve_model(model, languages.values(), monitor)
-    encoder_options = {name: value for name, value in values.items() if name in ENCODING}
-    encoder = as_encoder(model, languages=languages.values(), **encoder_options)
-    settings = store_settings(readings, match, sampling, values["precision"], by)
-    for warning in language_warnings(languages, encoder):
-        monitor.note(f"warning: {warning}")
-    return make_store(
-        out,
-        targets,
-        settings,
-        encoder,
-        CorpusReader(labelled, readings, match, sampling, by, monitor).scan,
-        monitor,
-        labels=list(labelled) if by is None else None,
-        missing=values["missing"],
-    )
+    with as_files(corpora, reading) as (files, reading):
+        names = corpus_names(files, labels)
+        labelled = dict(zip(names, map(name_object, files, names), strict=True))
+        for corpus in files:
+            find_sources(corpus)
+        languages, readings = detect_languages(labelled, reading)
+        targets = read_targets(words, match, list(readings.values())[-1].language)
+        seed = checks.seed(values["seed"])
+        max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
+        sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
+        monitor = monitor or Silent()
+        model, _ = resolve_model(model, languages.values(), monitor)
+        encoder_options = {name: value for name, value in values.items() if name in ENCODING}
+        encoder = as_encoder(model, languages=languages.values(), **encoder_options)
+        settings = store_settings(readings, match, sampling, values["precision"], by)
+        for warning in language_warnings(languages, encoder):
+            monitor.note(f"warning: {warning}")
+        return make_store(
+            out,
+            targets,
+            settings,
+            encoder,
+            CorpusReader(labelled, readings, match, sampling, by, monitor).scan,
+            monitor,
+            labels=list(labelled) if by is None else None,
+            missing=values["missing"],
+        )
 
 
 def embed_usages(
@@ -246,11 +254,17 @@ def embed_usages(
         return folder.write(contents, encoder, monitor)
 
 
-def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
-    """Return the labels of corpora: those given, or "old" and "new" for two, or else the names of their files."""
+def corpus_names(corpora: Sequence[Place], labels: Sequence[str] | None) -> list[str]:
+    """Return the labels of corpora: those given, or "old" and "new" for two, or else the names of their files.
+
+    Python objects, which have no names, are numbered.
+    """
     places = [place_of(corpus) for corpus in corpora]
     if labels is None:
         names = [as_text(Path(place).name.split(".")[0] or place) for place in places]
+        for i, corpus in enumerate(corpora):
+            if isinstance(corpus, ObjectFile):
+                names[i] = f"period {i + 1}"
         labels = ["old", "new"] if len(corpora) == 2 else names
     chosen = [str(label) for label in labels]
     if len(chosen) != len(corpora) or len(set(chosen)) != len(chosen) or not all(chosen):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
+from lexshift.corpus import Corpus
+from lexshift.corpus.sources import Place
 from lexshift.corpus.targets import Words
 from lexshift.engine.local import Engine
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.swap import Strategy
 from lexshift.store.embedding import EmbeddingOptions
-from lexshift.study.periods import Place
 from lexshift.study.pipeline import run_study
 from lexshift.study.result import Result
 from lexshift.study.settings import COMPARE, make_settings
@@ -19,8 +20,8 @@ from lexshift.utils.monitor import Monitor
 
 
 def compare(
-    old: Place,
-    new: Place,
+    old: Corpus,
+    new: Corpus,
     words: Words | None = None,
     *,
     out: Place | None = None,
@@ -57,8 +58,9 @@ def compare(
 
     Parameters
     ----------
-    old, new : str or path
-        The two corpora: text files, tables, folders or patterns.
+    old, new : Corpus
+        The two corpora: text files, tables, folders or patterns, or Python objects such as DataFrames and lists of
+        strings; see :data:`lexshift.corpus.Corpus`.
     words : path, list, or mapping of words to their forms, optional
         The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in both corpora.
     out : path, optional
@@ -68,7 +70,7 @@ def compare(
         The encoder that embeds the usages; see :func:`lexshift.encode.as_encoder`. "auto" chooses a built-in model by
         the language of the corpora.
     labels : (str, str), optional
-        Names of the corpora; by default the names of their files.
+        Names of the corpora; by default the names of their files, or "old" and "new" for Python objects.
     senses : bool
         Whether to find the senses of the words and which of them appeared or disappeared; see
         :func:`lexshift.find_senses`.
@@ -148,6 +150,13 @@ def compare(
     >>> result = lexshift.compare(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
     >>> sorted(result.table["word"])
     ['bread', 'mouse']
+
+    The corpora may also be Python objects, for example lists of strings:
+
+    >>> texts = old.read_text("utf-8").splitlines(), new.read_text("utf-8").splitlines()
+    >>> again = lexshift.compare(*texts, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
+    >>> again.table.equals(result.table)
+    True
     """
     result: Result = run_study(COMPARE, (old, new), words, make_settings(compare, locals()), monitor)
     return result

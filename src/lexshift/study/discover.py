@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
+from lexshift.corpus import Corpus
+from lexshift.corpus.sources import Place
 from lexshift.corpus.targets import Words
 from lexshift.engine.local import Engine
 from lexshift.scoring.distance.metric import Metric
@@ -12,15 +14,14 @@ from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.swap import Strategy
 from lexshift.store.embedding import EmbeddingOptions
 from lexshift.study.discovery import Discovery
-from lexshift.study.periods import Place
 from lexshift.study.pipeline import run_study
 from lexshift.study.settings import DISCOVER, make_settings
 from lexshift.utils.monitor import Monitor
 
 
 def discover(
-    old: Place,
-    new: Place,
+    old: Corpus,
+    new: Corpus,
     *,
     out: Place | None = None,
     model: Any = "auto",
@@ -59,8 +60,9 @@ def discover(
 
     Parameters
     ----------
-    old, new : str or path
-        The two corpora: text files, tables, folders or patterns. Each is read twice.
+    old, new : Corpus
+        The two corpora: text files, tables, folders or patterns, which are read twice, or Python objects, which are
+        read once; see :data:`lexshift.corpus.Corpus`.
     model, labels, min_count, min_usages, sample_seed, duplicates, match
         As for :func:`lexshift.compare`.
     senses : bool

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
+from lexshift.corpus import Corpus
+from lexshift.corpus.sources import Place
 from lexshift.corpus.targets import Words
 from lexshift.engine.local import Engine
 from lexshift.scoring.permutation import Permutations
 from lexshift.store.embedding import EmbeddingOptions
-from lexshift.study.periods import Place
 from lexshift.study.pipeline import run_study
 from lexshift.study.result import Result
 from lexshift.study.settings import COMPARE, NO_CONTROL, TRACE, make_settings
@@ -18,7 +19,7 @@ from lexshift.utils.monitor import Monitor
 
 
 def find_senses(
-    *corpora: Place,
+    *corpora: Corpus,
     words: Words | None = None,
     by: str | None = None,
     out: Place | None = None,
@@ -51,8 +52,9 @@ def find_senses(
 
     Parameters
     ----------
-    *corpora : str or path
-        Two or more corpora, the earliest first: text files, tables, folders or patterns; or one corpus with ``by``.
+    *corpora : Corpus
+        Two or more corpora, the earliest first: text files, tables, folders, patterns or Python objects
+        (:data:`lexshift.corpus.Corpus`); or one corpus with ``by``.
     words : path, list, or mapping of words to their forms, optional
         The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in the first and the
         last period.

@@ -11,11 +11,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
+from lexshift.corpus.sources import (
+    STANDARD_INPUT,
+    ObjectFile,
+    Place,
+    as_text,
+    find_sources,
+    name_object,
+    place_of,
+)
 from lexshift.errors import UserError
 from lexshift.study.settings import COMPARE, TRACE, Settings
 
-Place = str | os.PathLike[str]
 OLD_NEW = ("old", "new")
 """Names of the two corpora of a comparison in its store, whatever their labels are."""
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
@@ -79,7 +86,8 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
     for old, new in itertools.combinations(corpora, 2):
         refuse_same(old, new)
     names = period_labels(corpora, labels)
-    return Periods(tuple(corpora), names if question == TRACE else OLD_NEW, names)
+    keys = names if question == TRACE else OLD_NEW
+    return Periods(tuple(map(name_object, corpora, keys)), keys, names)
 
 
 def refuse_same(old: Place, new: Place) -> None:
@@ -98,7 +106,10 @@ def refuse_same(old: Place, new: Place) -> None:
 
 
 def period_labels(corpora: Sequence[Place], labels: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of corpora: the labels if given, else their file names, "old" and "new", or numbers."""
+    """Return the names of corpora: the labels if given, else their file names, "old" and "new", or numbers.
+
+    Python objects have no names, so corpora with an object among them are "old" and "new" or have numbers.
+    """
     if labels is not None:
         is_list = not isinstance(labels, str) and isinstance(labels, Iterable)
         chosen = tuple(_printable(str(label)) for label in labels) if is_list else ()
@@ -108,7 +119,7 @@ def period_labels(corpora: Sequence[Place], labels: Sequence[str] | None) -> tup
     files = [Path(os.path.abspath(place_of(corpus))).name for corpus in corpora]
     names = tuple(_printable(as_text(name.split(".")[0])) for name in files)
     unique = len(set(names)) == len(names) and all(name and not re.search(r"[*?\[]", name) for name in names)
-    if unique and STANDARD_INPUT not in names:
+    if unique and STANDARD_INPUT not in names and not any(isinstance(corpus, ObjectFile) for corpus in corpora):
         return names
     return OLD_NEW if len(corpora) == 2 else tuple(f"period {i}" for i in range(1, len(corpora) + 1))
 

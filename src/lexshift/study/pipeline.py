@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import tempfile
 from collections import Counter
@@ -23,9 +22,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
+from lexshift.corpus import Corpus
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
+from lexshift.corpus.objects import as_files
 from lexshift.corpus.reader import CorpusReader
-from lexshift.corpus.sources import Reading, as_text
+from lexshift.corpus.sources import Place, Reading, corpus_record
 from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.encode import Encoder, as_encoder
@@ -48,7 +49,7 @@ from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.history import find_history
-from lexshift.study.periods import Periods, Place, check_periods
+from lexshift.study.periods import Periods, check_periods
 from lexshift.study.result import Result
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, ONCE, TRACE, Settings
@@ -73,14 +74,14 @@ _PACKAGES = (
 
 
 def run_study(
-    question: str, corpora: Sequence[Place], words: Words | None, settings: Settings, monitor: Monitor | bool | None
+    question: str, corpora: Sequence[Corpus], words: Words | None, settings: Settings, monitor: Monitor | bool | None
 ) -> Any:
     """Answer a question about the words of some corpora.
 
     Parameters
     ----------
     question : "compare", "discover" or "trace"
-    corpora : sequence of str or path
+    corpora : sequence of Corpus
     words : path, list or mapping, optional
         See :func:`lexshift.corpus.read_targets`; by default words are selected by their frequency.
     settings : Settings
@@ -90,9 +91,19 @@ def run_study(
     -------
     Result, Discovery or Trace
     """
+    if settings.out is not None:
+        check_results(settings.out, RESULTS[question].kind)
+    with as_files(corpora, Reading(**settings.reading_options())) as (files, reading):
+        if reading.date_column != settings.date_column:  # the corpora are pairs of a date and a text
+            settings = replace(settings, date_column=reading.date_column)
+        return _run_study(question, files, words, settings, monitor)
+
+
+def _run_study(
+    question: str, corpora: Sequence[Place], words: Words | None, settings: Settings, monitor: Monitor | bool | None
+) -> Any:
+    """Answer a question about the words of corpora that are files."""
     kind, out = RESULTS[question].kind, settings.out
-    if out is not None:
-        check_results(out, kind)
     periods = check_periods(question, corpora, settings)
     if out is not None:
         _check_stores(Path(out), None if question == TRACE else periods.keys)
@@ -353,7 +364,8 @@ def run_record(
     paths = periods.corpora * len(keys) if is_cut else periods.corpora
     labels = keys if is_cut else periods.labels
     corpora = [
-        {"path": as_text(os.fspath(path)), "name": label, "key": key}
+        corpus_record(path)
+        | {"name": label, "key": key}
         | {"duplicates": siblings.count_repeated(targets.words, key)}
         | {name: value for name, value in siblings.corpus(key).items() if name != "label"}
         for path, label, key in zip(paths, labels, keys, strict=True)

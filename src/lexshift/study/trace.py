@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
+from lexshift.corpus import Corpus
+from lexshift.corpus.sources import Place
 from lexshift.corpus.targets import Words
 from lexshift.engine.local import Engine
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.swap import Strategy
 from lexshift.store.embedding import EmbeddingOptions
-from lexshift.study.periods import Place
 from lexshift.study.pipeline import run_study
 from lexshift.study.settings import TRACE, make_settings
 from lexshift.study.trace_result import Trace
@@ -19,7 +20,7 @@ from lexshift.utils.monitor import Monitor
 
 
 def trace(
-    *corpora: Place,
+    *corpora: Corpus,
     words: Words | None = None,
     by: str | None = None,
     out: Place | None = None,
@@ -52,7 +53,7 @@ def trace(
     monitor: Monitor | bool | None = True,
     **options: Unpack[EmbeddingOptions],
 ) -> Trace:
-    r"""Follow words over several periods: how much they changed, when, and whether the change is seasonal.
+    """Follow words over several periods: how much they changed, when, and whether the change is seasonal.
 
     Each period is compared with the one before it and with the first one, as :func:`lexshift.compare` does. The verdict
     on a word rests on a test over all periods, and on the gap between its first and its last period with enough usages,
@@ -60,8 +61,9 @@ def trace(
 
     Parameters
     ----------
-    *corpora : str or path
-        Corpora of the periods, the earliest first: text files, tables, folders or patterns; or one corpus with ``by``.
+    *corpora : Corpus
+        Corpora of the periods, the earliest first: text files, tables, folders, patterns or Python objects
+        (:data:`lexshift.corpus.Corpus`); or one corpus with ``by``, for example a list of (date, text) pairs.
     words : path, list, or mapping of words to their forms, optional
         The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in the first and the
         last period, or with ``by`` in the whole corpus.
@@ -69,7 +71,7 @@ def trace(
         Length of the periods into which one corpus is cut, by the dates of its records (``date_column``) or the years
         in its file names.
     labels : list of str, optional
-        Names of the periods; by default the names of their files.
+        Names of the periods; by default the names of their files, or numbers for Python objects.
     min_count, top_words : int
         Without ``words``: minimum number of occurrences, and maximum number of words (0 or None for all).
     max_per_word : int, optional
@@ -98,18 +100,11 @@ def trace(
 
     Examples
     --------
-    >>> import json, tempfile
-    >>> from pathlib import Path
     >>> import lexshift
     >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     table = Path(folder, "news.jsonl")
-    ...     texts = {1995: "a mouse ran off {}\n", 2005: "a mouse hid, {}\n", 2015: "on the screen the mouse {}\n"}
-    ...     rows = [{"text": text.format("x" * i), "date": f"{year}"} for year, text in texts.items()
-    ...             for i in range(12)]
-    ...     _ = table.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ...     options = {"words": ["mouse"], "by": "decade", "date_column": "date", "resamples": 50}
-    ...     result = lexshift.trace(table, model=ExampleEncoder(), **options)
+    >>> texts = {1995: "a mouse ran off {}", 2005: "a mouse hid, {}", 2015: "on the screen the mouse {}"}
+    >>> pairs = [(year, text.format("x" * i)) for year, text in texts.items() for i in range(12)]
+    >>> result = lexshift.trace(pairs, words=["mouse"], by="decade", resamples=50, model=ExampleEncoder())
     >>> result.steps[["kind", "from", "to", "differs"]].to_numpy().tolist()  # doctest: +NORMALIZE_WHITESPACE
     [['neighbours', '1990s', '2000s', False], ['neighbours', '2000s', '2010s', True],
      ['first', '1990s', '2000s', False], ['first', '1990s', '2010s', True]]

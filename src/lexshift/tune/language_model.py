@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift import __version__
-from lexshift.corpus import Reading
+from lexshift.corpus import Corpus, Reading
 from lexshift.corpus.language import record_readings
+from lexshift.corpus.objects import as_files
+from lexshift.corpus.sources import Place
 from lexshift.encode.adaptation import Adaptation, missing_tokens, read_adaptation
 from lexshift.errors import UserError
 from lexshift.store.embedding import READING, corpus_names
-from lexshift.study.periods import Place, refuse_same
+from lexshift.study.periods import refuse_same
 from lexshift.tune.folder import TunedModel, find_finished, finish, tuning_folder
 from lexshift.tune.sentence_sample import Sample, sample_sentences
 from lexshift.tune.settings import LanguageSettings, TimeSettings
@@ -40,7 +42,7 @@ MAX_HELD_OUT = 500
 
 
 def tune_mlm(
-    *corpora: Place,
+    *corpora: Corpus,
     out: Place,
     model: Place = "minilm",
     settings: LanguageSettings | None = None,
@@ -52,8 +54,8 @@ def tune_mlm(
 
     Parameters
     ----------
-    *corpora : str or path
-        Text files, tables, folders or patterns.
+    *corpora : Corpus
+        Text files, tables, folders, patterns, or Python objects with texts; see :data:`lexshift.corpus.Corpus`.
     out : path
         Folder of the tuned model. An interrupted run resumes where it stopped.
     model : str or path
@@ -74,13 +76,13 @@ def tune_mlm(
     checks.keywords(reading, READING, tune_mlm)
     if not corpora:
         raise UserError("no corpus to train on; give at least one")
-    names = corpus_names(corpora, None)
-    task = _Task(corpora, names, model, revision, settings or LanguageSettings(), Reading(**reading))
-    return task.run(out, monitor or Silent())
+    with as_files(corpora, Reading(**reading)) as (files, how):
+        task = _Task(files, corpus_names(files, None), model, revision, settings or LanguageSettings(), how)
+        return task.run(out, monitor or Silent())
 
 
 def tune_time(
-    *corpora: Place,
+    *corpora: Corpus,
     out: Place,
     model: Place = "minilm",
     labels: Sequence[str] | None = None,
@@ -93,7 +95,7 @@ def tune_time(
 
     Parameters
     ----------
-    *corpora : str or path
+    *corpora : Corpus
         One corpus for each period, the oldest first.
     labels : list of str, optional
         Names of the periods; by default "old" and "new" for two, else the names of the files.
@@ -110,11 +112,12 @@ def tune_time(
     checks.keywords(reading, READING, tune_time)
     if len(corpora) < 2:
         raise UserError("tuning on time needs at least two corpora, the oldest first")
-    names = corpus_names(corpora, labels)
-    for earlier, later in combinations(corpora, 2):
-        refuse_same(earlier, later)
-    task = _Task(corpora, names, model, revision, settings or TimeSettings(), Reading(**reading))
-    return task.run(out, monitor or Silent())
+    with as_files(corpora, Reading(**reading)) as (files, how):
+        names = corpus_names(files, labels)
+        for earlier, later in combinations(files, 2):
+            refuse_same(earlier, later)
+        task = _Task(files, names, model, revision, settings or TimeSettings(), how)
+        return task.run(out, monitor or Silent())
 
 
 @dataclass(frozen=True)

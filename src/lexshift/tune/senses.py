@@ -20,6 +20,7 @@ import numpy as np
 from lexshift import __version__
 from lexshift.corpus.dictionaries import Dictionary, Entry
 from lexshift.corpus.dictionary_reader import read_dictionary
+from lexshift.corpus.sources import Place
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import RAW, Adaptation, Base, Calibration, FixedSpace
 from lexshift.encode.adapter import FILE as ADAPTER
@@ -27,7 +28,6 @@ from lexshift.encode.adapter import make_adapter, merge_adapter
 from lexshift.encode.loading import digest_weights, load_model
 from lexshift.errors import UserError
 from lexshift.scoring.space import fit_space
-from lexshift.study.periods import Place
 from lexshift.tune.evaluation import (
     auc,
     cosines,

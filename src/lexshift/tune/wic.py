@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from lexshift import __version__
+from lexshift.corpus.sources import Place
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import MARKERS, Adaptation
 from lexshift.encode.loading import digest_weights
 from lexshift.errors import UserError
-from lexshift.study.periods import Place
 from lexshift.tune.evaluation import (
     describe_figures,
     describe_results,
