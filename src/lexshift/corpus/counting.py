@@ -33,7 +33,6 @@ from lexshift.corpus.word_rule import (
     fold,
     next_word,
 )
-from lexshift.errors import UserError
 from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import kernel
 
@@ -74,15 +73,16 @@ def count_words(
 
     ``progress`` is called with the number of bytes read so far and in total (0 for standard input).
     """
-    cases = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
-    return make_word_counts(cases, os.fspath(corpus))
+    tally = Tally()
+    cases = count_sources(find_sources(corpus), table, reading or Reading(), tally, progress)
+    return make_word_counts(cases, os.fspath(corpus), tally)
 
 
-def make_word_counts(cases: dict[str, Cases], corpus: str) -> WordCounts:
+def make_word_counts(cases: dict[str, Cases], corpus: str, tally: Tally | None = None) -> WordCounts:
     """Sort the counts of :func:`count_sources` by word and sum them; raise an error if the corpus has no word."""
     total = sum(n for n, _, _ in cases.values())
     if not total:
-        raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
+        raise (tally or Tally()).nothing_read(corpus)
     ordered = sorted(cases.items())
     return WordCounts({word: n for word, (n, _, _) in ordered}, total, {word: (s, c) for word, (_, s, c) in ordered})
 

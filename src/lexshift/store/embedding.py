@@ -52,6 +52,7 @@ class ReadingOptions(TypedDict, total=False):
     text_column: str
     date_column: str | None
     document_column: str | None
+    strict: bool
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -126,8 +127,8 @@ def embed(
         - ``seed`` : seed for that sample (default: 0).
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
-        - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column; see
-          :class:`lexshift.corpus.Reading`.
+        - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column,
+          strict; see :class:`lexshift.corpus.Reading`.
         - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.
 
