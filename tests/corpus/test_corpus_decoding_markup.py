@@ -73,7 +73,7 @@ def test_markup_is_refused_in_any_compression(tmp_path: Path, name: str, pack: C
     (tmp_path / "a.txt").write_text(PROSE)
     (tmp_path / "b").write_bytes(pack(MARKUP[name].encode()))
     for place in (tmp_path / "b", tmp_path, tmp_path / "*"):
-        message = refusal(place)
+        message = refusal(place, Reading(strict=True))
         assert f"{str(tmp_path / 'b')!r} is " in message
         assert "extract its plain text first" in message
 
