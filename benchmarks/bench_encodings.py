@@ -25,8 +25,15 @@ ENCODINGS = {
     **dict.fromkeys(("de", "fr"), ("cp1252", "iso-8859-15", "mac_roman", "cp850")),
     **dict.fromkeys(("cs", "hr", "hu", "pl", "sk"), CENTRAL),
     **dict.fromkeys(("bg", "ru"), CYRILLIC),
-    **{"uk": ("cp1251", "koi8-u"), "el": ("cp1253", "iso-8859-7"), "tr": ("cp1254",), "lv": ("cp1257",)},
-    **{"vi": ("cp1258",), "ja": ("shift_jis", "euc_jp"), "ko": ("euc_kr",), "zh_cn": ("gb18030",), "zh_tw": ("big5",)},
+    "uk": ("cp1251", "koi8-u"),
+    "el": ("cp1253", "iso-8859-7"),
+    "tr": ("cp1254",),
+    "lv": ("cp1257",),
+    "vi": ("cp1258",),
+    "ja": ("shift_jis", "euc_jp"),
+    "ko": ("euc_kr",),
+    "zh_cn": ("gb18030",),
+    "zh_tw": ("big5",),
 }
 SIZES = (60, 200, 1000, 5000)  # characters
 

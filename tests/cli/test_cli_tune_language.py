@@ -266,7 +266,7 @@ def test_mistake_is_reported_in_one_sentence(kind: str, arguments: list[str], se
 @pytest.mark.usefixtures("model")
 def test_invalid_corpora_are_reported_in_one_sentence(shell: Terminal) -> None:
     (shell.folder / "empty.txt").write_text("")
-    (shell.folder / "latin.txt").write_bytes(b"the mouse ran\nun \xe9t\xe9 chaud\n")
+    (shell.folder / "latin.txt").write_bytes("l'été est très chaud\n".encode() + b"un \xe9t\xe9 chaud\n")
     for corpus, sentence in {
         "nothing.txt": "no such file or folder: 'nothing.txt'",
         "empty.txt": "empty.txt'",

@@ -89,11 +89,18 @@ def test_bytes_that_are_control_characters_in_latin_1_are_those_of_cp1252() -> N
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-@pytest.mark.parametrize("language", ["en", "de", "ru", "ar", "hi", "ko"])
+@pytest.mark.parametrize("language", ["en", "de", "ru", "ar", "hi", "ko", "vi"])
 def test_wide_text_without_a_mark_is_recognised(language: str, encoding: str) -> None:
     tally = Tally()
     assert decode(TEXTS[language].encode(encoding), tally=tally) == TEXTS[language]
     assert tally.encodings == {"x.txt": encoding}
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_text_without_spaces_is_recognised_by_its_line_ends(language: str, encoding: str) -> None:
+    text = TEXTS[language][:40] + "\r\n" + TEXTS[language][:40] + "\r\n"
+    assert detect_wide(text.encode(encoding)) == encoding
 
 
 @given(st.text(max_size=200), st.booleans())
@@ -149,6 +156,7 @@ def test_bytes_that_are_no_text_are_refused_or_replaced() -> None:
 
 def test_ascii_with_zero_bytes_is_not_wide() -> None:
     assert detect_wide(b"a\0mouse\n") is None
+    assert detect_wide(b"mouse\0\x01\x02") is None
     assert detect_wide(b"text\n" * 99 + b"\0") is None
     assert detect_wide(bytes(100)) is None
 

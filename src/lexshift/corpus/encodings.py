@@ -32,7 +32,8 @@ _HEAD = 1 << 13  # bytes that are searched for zero bytes
 _NOT_TEXT = ("Cc", "Cn", "Co", "Cs")  # Unicode categories
 _PRINTABLE = bytes(range(32, 127)) + b"\n\r"
 _SPACES = 0.02  # minimum share of ASCII, such as spaces and line ends, in a text without a byte order mark
-_PAIRS = 0.8  # maximum share of characters in UTF-16 that could be two of ASCII
+_PAIRS = 0.5  # maximum share of characters in UTF-16 that could be two of ASCII, except for kana
+_KANA = "".join(map(chr, range(0x3040, 0x3100)))
 _OTHER_SCRIPTS = (
     *("cp1251", "koi8_r", "koi8_u", "iso8859_5", "cp866", "cp1253", "iso8859_7", "cp1255", "cp1256", "cp874"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),  # cp932 includes shift_jis, and cp949 includes euc_kr
@@ -132,8 +133,8 @@ def detect_wide(head: bytes) -> str | None:
             continue
         if any(unicodedata.category(c) in _NOT_TEXT and c not in "\t\n\r\f" for c in text):
             continue
-        others = [c.encode("utf-32-be") for c in text if not c.isascii()]
-        in_pairs = sum(all(byte in _PRINTABLE for byte in c.lstrip(b"\0")) for c in others)  # ASCII that was misread
+        others = [c for c in text if not c.isascii()]
+        in_pairs = sum(all(byte in _PRINTABLE for byte in c.encode("utf-16-be")) for c in others if c not in _KANA)
         share = 1 - len(others) / max(len(text), 1)
         if share >= _SPACES and in_pairs <= _PAIRS * len(others):
             fitting.append((share, name))
