@@ -225,7 +225,7 @@ def test_folder_without_read_permission_is_named(shell: Shell, monkeypatch: pyte
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", guarded)
-    assert shell.refused("old.txt", "folder") == f"the folder '{locked}' cannot be read: Permission denied"
+    assert shell.refused("old.txt", "folder", "--strict") == f"the folder '{locked}' cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize(

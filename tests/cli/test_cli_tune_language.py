@@ -20,7 +20,14 @@ pytestmark = pytest.mark.tune
 
 FAST = ["--model", "model", "--steps", "6", "--epochs", "50", "--batch", "8", "--learning-rate", "5e-3", "--every", "3"]
 FAST += ["--held-out", "0.2", "--split", "lines", "--device", "cpu"]
-READING = {"split": "auto", "language": "auto", "encoding": "utf-8", "errors": "strict", "text_column": "text"}
+READING = {
+    "split": "auto",
+    "language": "auto",
+    "encoding": "auto",
+    "errors": "strict",
+    "text_column": "text",
+    "strict": False,
+}
 
 
 @pytest.fixture
@@ -184,6 +191,7 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["--split", "prose"], {"split": "prose"}),
     (["--language", "de"], {"language": "de"}),
     (["--encoding", "cp1252"], {"encoding": "cp1252"}),
+    (["--strict"], {"strict": True}),
     (["--errors", "replace"], {"errors": "replace"}),
     (["--text-column", "body"], {"text_column": "body"}),
     (["--revision", "v1"], {"revision": "v1"}),
