@@ -71,6 +71,8 @@ def test_text_in_its_language_and_encoding_is_decoded(language: str, encoding: s
     [
         "It’s “all” that we can’t do – for £5.",
         "the naïve café",
+        "Take 3½ cups of flour, or ½ a cup.",
+        "10 µm of Ångström",
         "Bücher",
         "Der Käse ist für die Mäuse.",
         "»Spaß« ist, wenn man trotzdem lacht.",

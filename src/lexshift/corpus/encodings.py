@@ -81,6 +81,8 @@ _ALPHABETS: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
 )
 _PUNCTUATION = "‚‘’„“”«»‹›–—…•·§°€£©®™†‡¿¡\u00a0\u00ad"
 _INSIDE_WORDS = "’·\u00ad\u00a0"  # signs that may stand between two letters
+_SIGNS = "½¼¾×±²³"  # signs that do not stand beside a letter
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes without a character in cp1252
 _GREEK = ("cp1253", "iso8859_7")
 _SIGN = re.compile(r"[¶¢\ufffd’‘](?=[^\W\d_])")
 _OUTSIDE = re.compile(r"[^\x00-\x7f]")
@@ -162,7 +164,9 @@ def detect_encoding(data: bytes, is_complete: bool = True) -> str | None:
     except UnicodeDecodeError:
         sample = _sample(data if is_complete else data[: data.rfind(b"\n") + 1] or data)
     text = sample.decode(errors="replace")
-    if sum(not character.isascii() for character in text) > 2 * text.count("\ufffd"):
+    valid, invalid = sum(not character.isascii() for character in text), text.count("\ufffd")
+    valid -= invalid
+    if valid > invalid:
         return UTF_8
     if len(_CONTROL.findall(sample)) > _CONTROLS * len(sample):
         return None
@@ -171,6 +175,8 @@ def detect_encoding(data: bytes, is_complete: bool = True) -> str | None:
     encoding, score = _detect_latin(sample)
     if not is_latin and score <= _CERTAIN:
         encoding = _detect_other_script(sample)
+    elif encoding is None and not valid and not _UNDEFINED.search(sample):
+        encoding = _WESTERN[0]  # the text has signs or foreign names, and the most frequent encoding is possible
     return None if encoding is None else codecs.lookup(encoding).name
 
 
@@ -227,22 +233,23 @@ def _detect_latin(sample: bytes) -> tuple[str | None, float]:
     return found, best
 
 
-def _count_characters(text: str) -> Counter[tuple[str, bool, bool]]:
-    """Count the characters outside ASCII, by whether they follow a small letter and stand between two letters."""
+def _count_characters(text: str) -> Counter[tuple[str, bool, int]]:
+    """Count the characters outside ASCII, by whether they follow a small letter and the number of letters beside them."""
     return Counter(
-        (text[i], text[i - 1 : i].islower(), text[i - 1 : i].isalpha() and text[i + 1 : i + 2].isalpha())
+        (text[i], text[i - 1 : i].islower(), text[i - 1 : i].isalpha() + text[i + 1 : i + 2].isalpha())
         for i in (match.start() for match in _OUTSIDE.finditer(text))
     )
 
 
-def _fit(characters: Counter[tuple[str, bool, bool]], alphabet: str) -> float:
+def _fit(characters: Counter[tuple[str, bool, int]], alphabet: str) -> float:
     """Return how well characters outside ASCII fit to an alphabet: 1 if all of them do."""
     total = 0.0
-    for (character, follows_small, is_inside), n in characters.items():
+    for (character, follows_small, neighbours), n in characters.items():
         if character in alphabet:
             fits = not (character.isupper() and follows_small)
         else:
-            fits = character in _PUNCTUATION and (not is_inside or character in _INSIDE_WORDS)
+            fits = character in _PUNCTUATION and (neighbours < 2 or character in _INSIDE_WORDS)
+            fits = fits or (character in _SIGNS and not neighbours)
         total += n if fits else -_MISFIT * n
     return total / max(characters.total(), 1)
 
