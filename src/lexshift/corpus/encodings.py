@@ -234,7 +234,7 @@ def _detect_latin(sample: bytes) -> tuple[str | None, float]:
 
 
 def _count_characters(text: str) -> Counter[tuple[str, bool, int]]:
-    """Count the characters outside ASCII, by whether they follow a small letter and the number of letters beside them."""
+    """Count the characters outside ASCII, by whether they follow a small letter, and the number of adjacent letters."""
     return Counter(
         (text[i], text[i - 1 : i].islower(), text[i - 1 : i].isalpha() + text[i + 1 : i + 2].isalpha())
         for i in (match.start() for match in _OUTSIDE.finditer(text))
