@@ -343,10 +343,10 @@ def test_same_pattern_twice_is_refused(shell: Shell) -> None:
         (b"", "the corpus 'bad.txt' is empty: there is no word in it"),
         (b"\n \n", "the corpus 'bad.txt' is empty: there is no word in it"),
         (b"mouse\0\x01\x02", "the file 'bad.txt' is not text but binary data"),
-        (b"%PDF-1.7 mouse", "the file 'bad.txt' is not text but binary data"),
-        ("a mouse\nun café\n".encode("latin-1"), "the file 'bad.txt' is not UTF-8 at line 2 (byte 0xe9)"),
+        (b"%PDF-1.7 mouse", "the file 'bad.txt' is a PDF"),
+        ("a café, un été\n".encode() + b"un caf\xe9\n", "the file 'bad.txt' is not UTF-8 at line 2 (byte 0xe9)"),
     ],
-    ids=["empty", "blank", "binary", "PDF", "Latin-1"],
+    ids=["empty", "blank", "binary", "PDF", "two encodings"],
 )
 def test_corpus_that_is_not_text_is_named(shell: Shell, data: bytes, sentence: str, words: list[str]) -> None:
     (shell.folder / "bad.txt").write_bytes(data)
@@ -355,13 +355,34 @@ def test_corpus_that_is_not_text_is_named(shell: Shell, data: bytes, sentence: s
     assert shell.toy.calls == 0
 
 
-def test_latin_1_text_is_read_if_its_encoding_is_given(shell: Shell) -> None:
+def test_latin_1_text_is_detected_or_read_if_its_encoding_is_given(shell: Shell) -> None:
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
         text = text_of(patterns).replace("mouse", "café")
         (shell.folder / name).write_bytes(text.encode("latin-1"))
-    assert "--encoding" in shell.refused("--words", "café")
+    assert "--encoding" in shell.refused("--words", "café", "--encoding", "utf-8")
     out, _ = shell.compare("--words", "café", "--encoding", "latin-1")
     assert rows(out)["café"][:2] == ["40", "40"]
+    out, err = shell.compare("--words", "café", "--out", "detected")
+    assert rows(out)["café"][:2] == ["40", "40"]
+    assert "1950s: 1 file is not UTF-8: 1950s.txt (cp1252)" in err
+
+
+def test_unreadable_file_in_a_folder_is_skipped_and_named_unless_strict(shell: Shell) -> None:
+    for folder, name in (("old", "1950s.txt"), ("new", "2010s.txt")):
+        (shell.folder / folder).mkdir()
+        (shell.folder / name).rename(shell.folder / folder / name)
+    (shell.folder / "old" / "scan.pdf").write_bytes(b"%PDF-1.7")
+    message = "the file 'old/scan.pdf' is a PDF"
+    assert message in shell.refused("old", "new", "--words", "mouse", "--strict")
+    out, err = shell.compare("old", "new", "--words", "mouse")
+    assert rows(out)["mouse"][:2] == ["40", "40"]
+    assert "skipped or altered in old: 1 file that cannot be read" in err
+    assert f"old: skipped: {message}" in err
+    record = json.loads((shell.folder / "lexshift-old-new" / "run.json").read_text())["corpora"][0]
+    assert record["skipped"] == {"files that cannot be read": 1}
+    assert list(record["unreadable"]) == ["scan.pdf"]
+    assert "is a PDF" in (shell.folder / "lexshift-old-new" / "report.html").read_text()
+    assert message in " ".join(shell.run("info", "lexshift-old-new")[1].split())
 
 
 @pytest.mark.parametrize(
@@ -545,7 +566,7 @@ def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_advice(she
     [
         (["--max-per-word", "20"], f"max_per_word {DEFAULT_USAGES}, not 20"),
         (["--max-per-word", "0"], f"at most {DEFAULT_USAGES} of a word, not all occurrences of a word"),
-        (["--encoding", "cp1252"], "encoding 'utf-8', not 'cp1252'"),
+        (["--encoding", "cp1252"], "encoding 'auto', not 'cp1252'"),
         (["--match", "token"], "match 'word', not 'token'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

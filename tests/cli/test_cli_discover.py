@@ -103,13 +103,13 @@ def test_other_formats_print_all_words_and_nothing_else(run: Run, form: str) -> 
         ([*QUICK, "--max-per-word", "-1"], "max_per_word must be a whole number, or 0 for all; got -1"),
         ([*QUICK, "--format", "xml"], "format must be one of csv, json, table; got 'xml'"),
         (["empty.txt", "2010s.txt"], "the corpus 'empty.txt' is empty"),
-        (["latin.txt", "2010s.txt"], "is not UTF-8 at line 1"),
+        (["latin.txt", "2010s.txt"], "is not UTF-8 at line 2"),
     ],
     ids=str,
 )
 def test_mistakes_are_reported_in_one_sentence(run: Run, arguments: list[str], sentence: str) -> None:
     Path("empty.txt").write_text("")
-    Path("latin.txt").write_bytes("Café mouse\n".encode("latin-1"))
+    Path("latin.txt").write_bytes("un café, un été\n".encode() + "Café mouse\n".encode("latin-1"))
     code, out, err = run(*arguments)
     assert code == 2
     assert out == ""

@@ -102,7 +102,7 @@ def test_names_that_look_like_markup_are_shown_literally(shell: Shell, label: st
 def test_everything_except_the_results_goes_to_standard_error(shell: Shell) -> None:
     with (shell.folder / "2010s.txt").open("ab") as file:
         file.write(b"one mouse with a byte \xe9 that is not in the encoding\n")
-    out, err = shell.compare("--errors", "replace", "--min-count", "40")
+    out, err = shell.compare("--encoding", "utf-8", "--errors", "replace", "--min-count", "40")
     assert len(out.splitlines()) == 3
     for told in ("note", "counting", "reading", "encoding", "scoring", "writing", "skipped", "report", "━"):
         assert told not in out

@@ -20,7 +20,14 @@ pytestmark = pytest.mark.tune
 
 FAST = ["--model", "model", "--steps", "6", "--epochs", "50", "--batch", "8", "--learning-rate", "5e-3", "--every", "3"]
 FAST += ["--held-out", "0.2", "--split", "lines", "--device", "cpu"]
-READING = {"split": "auto", "language": "auto", "encoding": "utf-8", "errors": "strict", "text_column": "text"}
+READING = {
+    "split": "auto",
+    "language": "auto",
+    "encoding": "auto",
+    "errors": "strict",
+    "text_column": "text",
+    "strict": False,
+}
 
 
 @pytest.fixture
@@ -184,6 +191,7 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["--split", "prose"], {"split": "prose"}),
     (["--language", "de"], {"language": "de"}),
     (["--encoding", "cp1252"], {"encoding": "cp1252"}),
+    (["--strict"], {"strict": True}),
     (["--errors", "replace"], {"errors": "replace"}),
     (["--text-column", "body"], {"text_column": "body"}),
     (["--revision", "v1"], {"revision": "v1"}),
@@ -266,7 +274,7 @@ def test_mistake_is_reported_in_one_sentence(kind: str, arguments: list[str], se
 @pytest.mark.usefixtures("model")
 def test_invalid_corpora_are_reported_in_one_sentence(shell: Terminal) -> None:
     (shell.folder / "empty.txt").write_text("")
-    (shell.folder / "latin.txt").write_bytes(b"the mouse ran\nun \xe9t\xe9 chaud\n")
+    (shell.folder / "latin.txt").write_bytes("l'été est très chaud\n".encode() + b"un \xe9t\xe9 chaud\n")
     for corpus, sentence in {
         "nothing.txt": "no such file or folder: 'nothing.txt'",
         "empty.txt": "empty.txt'",

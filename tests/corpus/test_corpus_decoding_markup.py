@@ -73,7 +73,7 @@ def test_markup_is_refused_in_any_compression(tmp_path: Path, name: str, pack: C
     (tmp_path / "a.txt").write_text(PROSE)
     (tmp_path / "b").write_bytes(pack(MARKUP[name].encode()))
     for place in (tmp_path / "b", tmp_path, tmp_path / "*"):
-        message = refusal(place)
+        message = refusal(place, Reading(strict=True))
         assert f"{str(tmp_path / 'b')!r} is " in message
         advice = "save it as .docx or as plain text" if name == "rtf" else "rename it to end in .xml or .html"
         assert advice in message
@@ -98,7 +98,7 @@ def test_other_documents_are_refused_unread_with_advice(tmp_path: Path, ending: 
     (tmp_path / f"x{ending}").write_text(PROSE)
     for place in (tmp_path / f"x{ending}", tmp_path):
         message = refusal(place)
-        assert f"x{ending}' is by its name " in message
+        assert f"x{ending}' is " in message
         assert advice in message
 
 

@@ -468,7 +468,7 @@ def test_damaged_row_is_refused_with_its_line(write: Write, row: str, message: s
         ("a.jsonl", "\n\n", "is empty"),
         ("a.txt", "lemma\n", "has no known format"),
         ("a.parquet", "x", "has no known format"),
-        ("a.json", "[]", "by its name JSON"),
+        ("a.json", "[]", "has no known format"),
         ("a.tsv", "lemma\0sense\n", "binary data"),
     ],
 )

@@ -25,7 +25,7 @@ from lexshift.corpus.counting import count_words
 from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sources import Source
 from lexshift.corpus.word_rule import rule
-from lexshift.engine.parts import split_corpus
+from lexshift.engine.parts import Counting, split_corpus
 from lexshift.errors import UserError
 from lexshift.tune.sentence_sample import sample_sentences
 
@@ -104,8 +104,8 @@ REFUSED: dict[str, tuple[str, bytes, list[str]]] = {
     "only white space": ("x.txt", b" \n\t\r\n \x0c" * 50, ["is empty", "no word"]),
     "only signs": ("x.txt", b"... !!! ---\n" * 50, ["is empty", "no word"]),
     "zero bytes": ("x.txt", b"a\0mouse\n", ["binary data"]),
-    "a surrogate in UTF-8": ("x.txt", b"a mouse\n\xed\xa0\x80\n", ["not UTF-8 at line 2"]),
-    "an overlong letter": ("x.txt", b"\xc1\xad\n", ["not UTF-8 at line 1"]),
+    "random bytes": ("x.txt", bytes(range(1, 256)), ["not UTF-8", "--encoding", "--errors replace"]),
+    "a PDF": ("x.pdf", b"%PDF-1.7\n1 0 obj\n", ["is a PDF", "extract its text first", "pdftotext"]),
     "gzip cut off": ("x.gz", gzip.compress(b"a mouse ran\n" * 99)[:-9], ["damaged"]),
     "gzip header only": ("x.gz", gzip.compress(b"a mouse")[:10], ["damaged"]),
     "gzip and then text": ("x.gz", gzip.compress(b"a mouse\n") + b"a mouse\n", ["damaged"]),
@@ -163,6 +163,11 @@ def test_invalid_files_are_refused_in_a_sentence_that_names_them(tmp_path: Path,
         assert part in message
 
 
+@pytest.mark.parametrize(("data", "line"), [(b"a mouse\n\xed\xa0\x80\n", 2), (b"\xc1\xad\n", 1)])
+def test_surrogates_and_overlong_letters_are_not_utf_8(tmp_path: Path, data: bytes, line: int) -> None:
+    assert f"not UTF-8 at line {line}" in refusal(write_file(tmp_path, "x.txt", data), Reading(encoding="utf-8"))
+
+
 def test_unusual_dates_do_not_end_a_run(tmp_path: Path) -> None:
     dates = ["1999", 1999, 1999.0, None, True, [["1999"]], {"year": 1999}, "\ud800", "9" * 5000, "1999-99-99", ""]
     rows = "".join(json.dumps({"text": "a mouse", "date": date}) + "\n" for date in dates)
@@ -175,12 +180,13 @@ def test_unusual_dates_do_not_end_a_run(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------------------- paths that are no regular files
 
+STRICT = Reading(strict=True)
 READERS: dict[str, Callable[[Path], object]] = {
-    "count": lambda path: count_words(path, rule("word")),
-    "find": lambda path: find_occurrences(path, read_targets(["mouse"])),
-    "periods": lambda path: find_in_periods(path, read_targets(["mouse"]), "year"),
-    "parts": split_corpus,
-    "sentences": sample_sentences,
+    "count": lambda path: count_words(path, rule("word"), STRICT),
+    "find": lambda path: find_occurrences(path, read_targets(["mouse"]), STRICT),
+    "periods": lambda path: find_in_periods(path, read_targets(["mouse"]), "year", STRICT),
+    "parts": lambda path: [Counting("word", STRICT)(part, lambda _: None) for part in split_corpus(path)],
+    "sentences": lambda path: sample_sentences(path, STRICT),
 }
 
 
@@ -228,7 +234,8 @@ def test_links_to_files_are_read_and_recursive_folders_terminate(tmp_path: Path)
     (tmp_path / "corpus" / "self").symlink_to(tmp_path / "corpus")
     (tmp_path / "corpus" / "loop.txt").symlink_to("loop.txt")
     with pytest.raises(UserError, match=r"loop\.txt' cannot be read"):
-        count_words(tmp_path / "corpus", rule("word"))
+        count_words(tmp_path / "corpus", rule("word"), STRICT)
+    assert found(tmp_path / "corpus") == 3
     (tmp_path / "corpus" / "loop.txt").unlink()
     assert found(tmp_path / "corpus") == 3
 

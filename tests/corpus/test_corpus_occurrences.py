@@ -40,7 +40,7 @@ from lexshift.corpus import (
     read_targets,
     scanner,
 )
-from lexshift.corpus.sources import find_sources
+from lexshift.corpus.sources import UNREADABLE, find_sources
 from lexshift.errors import UserError
 
 Row = dict[str, Any]
@@ -556,6 +556,7 @@ def test_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_pat
 
 def test_progress_reports_bytes_read_and_total_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
+    monkeypatch.setattr(passages, "_HELD", 100)
     for name in ("a", "b"):
         write_file(tmp_path, "a mouse\n" * 500, name)
     calls: list[tuple[int, int]] = []
@@ -704,9 +705,8 @@ def test_empty_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "parts"),
     [
-        ("b.txt", b"a mouse\n\nM\xe4use\n", ["not UTF-8 at line 3", "--encoding cp1252", "--errors replace"]),
-        ("b.txt", "\ufeffmouse".encode("utf-16-le"), ["UTF-16", "--encoding utf-16"]),
-        ("b.pdf", b"%PDF-1.4\nmouse", ["binary data"]),
+        ("b.txt", b"Z\xc3\xbcrich, \xc3\xa4, M\xe4use\n", ["not UTF-8 at line 1", "--encoding", "--errors replace"]),
+        ("b.pdf", b"%PDF-1.4\nmouse", ["is a PDF"]),
         ("b", b"\x7fELF\0\0", ["binary data"]),
         ("b.gz", gzip.compress(b"a mouse\n" * 99, mtime=0)[:-4], ["damaged or cannot be read to its end"]),
         ("b.zst", zstd(b"a mouse\n" * 99)[:-4], ["damaged or cannot be read to its end"]),
@@ -721,16 +721,21 @@ def test_fault_in_one_file_of_a_folder_is_reported_with_its_name(
     write_file(tmp_path, "a mouse\n", "a.txt")
     path = write_file(tmp_path, content, name)
     with pytest.raises(UserError) as caught:
-        find_occurrences(tmp_path, read_targets("mouse"))
+        find_occurrences(tmp_path, read_targets("mouse"), Reading(strict=True))
     message = str(caught.value)
     assert "\n" not in message
     for part in [repr(str(path)), *parts]:
         assert part in message
+    found = find_occurrences(tmp_path, read_targets("mouse"))
+    assert found.found.tolist() == [1]
+    assert found.tally.unreadable == {name: message}
+    assert found.tally.skipped == {UNREADABLE: 1}
+    assert list(found.tally.hashes) == ["a.txt"]
 
 
 def test_invalid_utf_8_can_be_replaced_and_is_counted(tmp_path: Path) -> None:
     path = write_file(tmp_path, b"M\xe4use, mouse\n\xff\xfe mouse\n")
-    found = find_occurrences(path, read_targets("mouse"), Reading(errors="replace", split="lines"))
+    found = find_occurrences(path, read_targets("mouse"), Reading("utf-8", errors="replace", split="lines"))
     assert [(row["sentence"], row["start"]) for row in rows_of(found)] == [
         ("M\ufffduse, mouse", 7),
         ("\ufffd\ufffd mouse", 3),

@@ -122,7 +122,7 @@ def test_folder_without_files_is_refused(tmp_path: Path, names: tuple[str, ...])
     refused(tmp_path / "empty", f"{str(tmp_path / 'empty')!r}", "holds no files")
 
 
-def test_unreadable_folder_is_refused_by_name_at_any_depth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_folder_is_a_faulty_source_at_any_depth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "a.txt", "sub/secret/b.txt")
     secret, scandir = str(tmp_path / "sub" / "secret"), os.scandir
 
@@ -132,7 +132,11 @@ def test_unreadable_folder_is_refused_by_name_at_any_depth(tmp_path: Path, monke
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", guarded)
-    refused(tmp_path, f"the folder {secret!r} cannot be read", "Permission denied")
+    good, bad = find_sources(tmp_path)
+    assert (good.name, good.fault) == ("a.txt", "")
+    assert (bad.name, bad.optional) == ("sub/secret", True)
+    assert bad.fault == f"the folder {secret!r} cannot be read: Permission denied"
+    refused(secret, f"the folder {secret!r} cannot be read", "Permission denied")
 
 
 def test_path_inside_an_unsearchable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,8 +183,8 @@ def test_field_of_a_million_characters_is_read() -> None:
         ("tsv", b"date\ttext\n1\ta\n\n2\n", Reading(), ["1 fields instead of 2", "at line 4"]),
         ("csv", b'text\na\n"b\nc', Reading(), ["not valid csv", "at line 4"]),
         ("csv", b'text\n"a" b\n', Reading(), ["not valid csv", "at line 2"]),
-        ("csv", b"text\na\n\xe4\n", Reading(), ["not UTF-8 at line 3", "--encoding"]),
-        ("jsonl", b'{"text": "a"}\n{"text": "\xe4"}', Reading(), ["not UTF-8 at line 2", "--errors replace"]),
+        ("csv", b"text\na\n\xe4\n", Reading("utf-8"), ["not UTF-8 at line 3", "--encoding"]),
+        ("jsonl", b'{"text": "a"}\n{"text": "\xe4"}', Reading("utf-8"), ["not UTF-8 at line 2", "--errors replace"]),
     ],
 )
 def test_fault_is_reported_with_file_and_position(kind: Kind, data: bytes, reading: Reading, parts: list[str]) -> None:

@@ -266,7 +266,7 @@ def test_metadata_of_a_result_describes_the_files_read(tmp_path: Path) -> None:
     told = json.loads(table.schema.metadata[b"lexshift"])
     assert told["counts"] == [1, 0, 0]
     assert told["tally"]["words"] == 2
-    assert list(told["hashes"]) == ["00.txt"]
+    assert list(told["tally"]["hashes"]) == ["00.txt"]
 
 
 def test_merging_only_empty_samples_is_empty() -> None:

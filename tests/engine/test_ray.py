@@ -229,12 +229,16 @@ def test_relative_paths_are_resolved_from_the_folder_of_the_user(corpus: Path, m
 
 @pytest.mark.usefixtures("ray")
 def test_file_errors_are_reported_as_on_the_local_engine(corpus: Path) -> None:
-    (corpus / "3.txt").write_bytes("für".encode("latin-1") * 900)
+    (corpus / "3.txt").write_bytes("für".encode() * 900 + b"\xfc")
+    (corpus / "4.txt").write_bytes("Der Käse ist für die Mäuse.\n".encode("cp1252") * 90)
+    (corpus / "5.pdf").write_bytes(b"%PDF-1.7")
     parts = split_corpus(corpus, size=3000)
-    with pytest.raises(UserError) as here:
-        list(Local().map(JOBS["counting"], parts, lambda _: None))
+    same_tables(RayEngine(), JOBS["counting"], JOBS["counting"], parts)
+    strict = Counting("word", Reading(strict=True))
+    with pytest.raises(UserError, match="is not UTF-8") as here:
+        list(Local().map(strict, parts, lambda _: None))
     with pytest.raises(UserError) as there:
-        list(RayEngine().map(JOBS["counting"], parts, lambda _: None))
+        list(RayEngine().map(strict, parts, lambda _: None))
     assert str(there.value) == str(here.value)
 
 

@@ -38,7 +38,7 @@ def test_fingerprint_depends_only_on_what_shapes_a_store(tmp_path: Path) -> None
         ({"pooling": "sum"}, {}, "pooling None, not 'sum'"),
         ({}, {"match": "token"}, "match 'word', not 'token'"),
         ({}, {"split": "prose"}, "split 'auto', not 'prose'"),
-        ({}, {"encoding": "cp1252"}, "encoding 'utf-8', not 'cp1252'"),
+        ({}, {"encoding": "cp1252"}, "encoding 'auto', not 'cp1252'"),
         ({}, {"errors": "replace"}, "errors 'strict', not 'replace'"),
         ({}, {"language": "de"}, "language 'en', not 'de'"),
         ({}, {"text_column": "body"}, "text_column 'text', not 'body'"),

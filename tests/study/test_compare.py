@@ -793,7 +793,7 @@ def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Resul
     assert contents[0] != contents[1]
     assert run["embedding"] == result.siblings.settings
     assert run["embedding"]["encoder"]["model"] == "test_compare.Toy"
-    assert run["embedding"]["reading"]["encoding"] == "utf-8"
+    assert run["embedding"]["reading"]["encoding"] == "auto"
     assert run["store"] == {"fingerprint": result.siblings.fingerprint, "dimensions": 8}
     assert {"python", "numpy", "scipy", "pandas", "pyarrow", "numba"} <= run["versions"].keys()
     assert run["versions"]["numpy"] == np.__version__

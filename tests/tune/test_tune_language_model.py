@@ -852,7 +852,10 @@ def test_too_few_sentences_are_reported_with_their_number(shared: Place, tmp_pat
     [
         (b"", r"bad\.txt'.*(empty|no sentence of 3 words or more)"),
         (b"mouse\nthe mouse\n", r"bad\.txt' has no sentence of 3 words or more"),
-        (b"the mouse ran\nun \xe9t\xe9 chaud\n", r"bad\.txt' is not UTF-8 at line 2 \(byte 0xe9\)"),
+        (
+            "l'été est très chaud\n".encode() + b"un \xe9t\xe9 chaud\n",
+            r"bad\.txt' is not UTF-8 at line 2 \(byte 0xe9\)",
+        ),
         (b"mouse\0\x01\x02", r"bad\.txt' is not text but binary data"),
     ],
     ids=repr,

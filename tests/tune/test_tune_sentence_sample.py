@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -160,7 +161,7 @@ def test_corpus_without_a_sentence_is_refused(text: str, tmp_path: Path) -> None
 def test_corpus_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
     path = write_file(tmp_path, "the mouse ran\nun été très chaud\n".encode("latin-1"))
     with pytest.raises(UserError, match=r"x\.txt' is not UTF-8 at line 2 \(byte 0xe9\)"):
-        sample_sentences(path, LINES)
+        sample_sentences(path, replace(LINES, encoding="utf-8"))
 
 
 # ----------------------------------------------------------------------------------------------- sentences of a passage

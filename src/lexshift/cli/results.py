@@ -13,6 +13,7 @@ from rich.text import Text
 
 from lexshift.cli.sense_table import sense_rows
 from lexshift.cli.terminal import echo_table, out, print_error
+from lexshift.corpus.sources import describe_files
 from lexshift.report.page import chance, decimal, digits
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
@@ -131,6 +132,8 @@ def print_summary(result: StudyResult, folder: str) -> None:
     for entry in result.run["corpora"]:
         for reason, n in entry["skipped"].items():
             err.print(Text(f"skipped or altered in {entry['name']}: {with_unit(n, reason)}", "yellow"))
+        for line in describe_files(entry):
+            err.print(Text(f"{entry['name']}: {line}", "yellow"))
     for warning in result.run.get("warnings", []):
         err.print(Text(f"warning: {warning}", "yellow"))
     err.print(Text(f"{result.headline()}."))

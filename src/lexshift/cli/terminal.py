@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from lexshift.corpus.sources import describe_files
 from lexshift.errors import Note
 from lexshift.store.format import INDEX
 from lexshift.store.siblings import Siblings
@@ -109,6 +110,8 @@ def print_store(store: Siblings) -> None:
         out.print(f"{corpus['label']}: {amount} of {files} ({splits}), {size(corpus['bytes'])}", soft_wrap=True)
         for reason, n in corpus["skipped"].items():
             out.print(f"  skipped or altered: {with_unit(n, reason)}", style="yellow", soft_wrap=True)
+        for line in describe_files(corpus):
+            out.print(Text(f"  {line}", "yellow"), soft_wrap=True)
     incomplete = [entry["word"] for entry in index["words"] if any(begin == end for begin, end in entry["rows"])]
     if incomplete:
         shown = ", ".join(incomplete[:10]) + (", ..." if len(incomplete) > 10 else "")

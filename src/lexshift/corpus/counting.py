@@ -34,7 +34,6 @@ from lexshift.corpus.word_rule import (
     fold,
     next_word,
 )
-from lexshift.errors import UserError
 from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import kernel
 
@@ -75,16 +74,17 @@ def count_words(
 
     ``progress`` is called with the number of bytes read so far and in total (0 for standard input).
     """
+    tally = Tally()
     with as_files([corpus], reading or Reading()) as ((file,), reading):
-        cases = count_sources(find_sources(file), table, reading, Tally(), progress)
-        return make_word_counts(cases, os.fspath(file))
+        cases = count_sources(find_sources(file), table, reading, tally, progress)
+        return make_word_counts(cases, os.fspath(file), tally)
 
 
-def make_word_counts(cases: dict[str, Cases], corpus: str) -> WordCounts:
+def make_word_counts(cases: dict[str, Cases], corpus: str, tally: Tally | None = None) -> WordCounts:
     """Sort the counts of :func:`count_sources` by word and sum them; raise an error if the corpus has no word."""
     total = sum(n for n, _, _ in cases.values())
     if not total:
-        raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
+        raise (tally or Tally()).nothing_read(corpus)
     ordered = sorted(cases.items())
     return WordCounts({word: n for word, (n, _, _) in ordered}, total, {word: (s, c) for word, (_, s, c) in ordered})
 

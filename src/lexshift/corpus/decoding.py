@@ -22,6 +22,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from typing import IO, Any
@@ -29,7 +30,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
+from lexshift.corpus.encodings import UTF_8, detect_encoding, detect_wide, find_mark
+from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.word_rule import character_at
 from lexshift.errors import UserError
 from lexshift.utils.kernels import kernel
@@ -38,18 +40,13 @@ BLOCK = 1 << 20  # bytes read at a time: large enough to be fast, small enough f
 LONGEST = 1 << 26  # bytes; a longer line is divided
 _LINE_FEED = 10
 _HEAD = 1 << 13  # bytes that are searched for signs of binary data
+_DECISIVE = 1 << 20  # bytes from which the encoding is detected, the first of which are not all ASCII
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _BYTE_ORDERS = {
     "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
     "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
 }
-_BINARY = (b"%PDF-", b"PK\x03\x04")
+_PDF, _BINARY = b"%PDF-", (b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")
 
 
 class HashedFile(io.RawIOBase):
@@ -113,22 +110,32 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
 
     Only the last line may lack its line feed. A line longer than LONGEST is divided at a space, or if it has none
     between two characters. A line of a table cannot be divided, so a longer one is refused. Binary data and markup are
-    refused as well.
+    refused as well. If the encoding was detected and is not UTF-8, ``tally.encodings`` has its name.
     """
     chunks = iter(lambda: stream.read(BLOCK) or b"", b"")
     head, codec = next(chunks, b""), reading.codec
+    mark = find_mark(head)
+    if codec == AUTO and (found := mark or detect_wide(head)):
+        reading, codec = replace(reading, encoding=found), found
+        if found != UTF_8:
+            tally.encodings[source.name] = found
     wide = codec.startswith(("utf-16", "utf-32"))
-    mark = next((name for mark, name in _MARKS if head.startswith(mark)), None)
-    if mark and not wide:
-        raise UserError(f"the file {source.path!r} is in {mark.upper()}; pass --encoding {mark}")
+    if mark not in (None, UTF_8) and not wide:
+        raise UserError(f"the file {source.path!r} is in {mark.upper()}; pass --encoding {mark}, or auto")
+    if head.startswith(_PDF):
+        raise UserError(
+            f"the file {source.path!r} is a PDF, which is not text: extract its text first, for example with pdftotext"
+        )
     if (b"\0" in head[:_HEAD] and not wide) or head.startswith(_BINARY):
         raise UserError(
             f"the file {source.path!r} is not text but binary data; lexshift reads plain text, tables (csv, tsv, "
-            f"jsonl, json, parquet), documents (xml, html, docx) and .gz and .zst of them; extract the text of a PDF "
-            f"first, for example with pdftotext"
+            f"jsonl, json, parquet), documents (xml, html, docx), and .gz and .zst of them"
         )
-    if codec in ("utf-8", "utf-8-sig"):
-        lines = _whole_lines(chain([head.removeprefix(codecs.BOM_UTF8)], chunks), source, tally)
+    if codec in (AUTO, UTF_8, "utf-8-sig"):
+        data: Iterator[bytes] = chain([head.removeprefix(codecs.BOM_UTF8)], chunks)
+        if codec == AUTO:
+            data = _detect_and_recode(data, source, reading, tally)
+        lines = _whole_lines(data, source, tally)
         blocks = _validate(lines, source, reading, tally)
     else:
         blocks = _whole_lines(_recode(chain([head], chunks), source, reading, tally), source, tally)
@@ -148,6 +155,38 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
         blocks = chain(first, blocks)
     for block in blocks:
         yield block.replace(b"\r\n", b"\n") if b"\r" in block else block
+
+
+def _detect_and_recode(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
+    """Yield the data unchanged if it is UTF-8, and else in UTF-8, after its encoding is detected.
+
+    The first bytes outside ASCII and those that follow decide. All encodings that can be detected here agree on ASCII,
+    so the data is read once, and a file with its first umlaut after a gigabyte is decoded as well. UTF-8 is validated
+    later.
+    """
+    for chunk in chunks:
+        if not chunk.isascii():
+            break
+        yield chunk
+    else:
+        return
+    sample, is_end = [chunk], False
+    while sum(map(len, sample)) < _DECISIVE and not is_end:
+        following = next(chunks, None)
+        is_end = following is None
+        sample += [] if following is None else [following]
+    encoding = detect_encoding(b"".join(sample), is_end)
+    if encoding is None and reading.errors == "strict":
+        raise UserError(
+            f"the file {source.path!r} is not UTF-8, and is in no other encoding that can be detected, or is not text: "
+            f"name its encoding with --encoding, or pass --errors replace"
+        )
+    rest = chain(sample, chunks)
+    if encoding is None or encoding == UTF_8:
+        yield from rest
+    else:
+        tally.encodings[source.name] = encoding
+        yield from _recode(rest, source, replace(reading, encoding=encoding), tally)
 
 
 def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Iterator[bytes]:
@@ -221,9 +260,9 @@ def _recode(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Ta
     for data in chain(chunks, [b""]):
         if marks and data and not data.startswith(marks):
             raise UserError(
-                f"the file {source.path!r} is not in {reading.codec.upper()}, as it has no byte order mark; all files "
-                f"of a run are read in one encoding: save it as {reading.codec}, or pass --encoding {reading.codec}-le "
-                f"if it lacks the mark only"
+                f"the file {source.path!r} is not in {reading.codec.upper()}, as it has no byte order mark: save it as "
+                f"{reading.codec}, pass --encoding {reading.codec}-le if it lacks the mark only, or --encoding auto if "
+                f"the files are in different encodings"
             )
         marks = None  # only the first bytes have a byte order mark
         before = decoder.getstate()

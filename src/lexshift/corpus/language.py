@@ -18,8 +18,10 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from lexshift.corpus.encodings import UTF_8, detect_encoding, detect_wide, find_mark
 from lexshift.corpus.passages import read_blocks
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Tally, find_sources
+from lexshift.errors import UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,12 +106,20 @@ def detect_languages(
         sources, texts = find_sources(corpus), []
         if sources[0].path == STANDARD_INPUT:
             peek = getattr(sys.stdin.buffer, "peek", None)
-            texts.append("" if peek is None else peek(_BYTES).decode(reading.encoding, "ignore"))
+            data = b"" if peek is None else peek(_BYTES)
+            texts.append(data.decode(_encoding(data) if reading.encoding == AUTO else reading.encoding, "ignore"))
             sources = []
+        sources = [source for source in sources if reading.strict or not source.fault]
         for source in sources[:: max(1, -(-len(sources) // _FILES))]:
             blocks = read_blocks(source, reading, Tally())
-            block = next(blocks, None)
-            blocks.close()
+            try:
+                block = next(blocks, None)
+            except UserError:
+                if reading.strict or not source.optional:
+                    raise
+                continue  # the file is skipped
+            finally:
+                blocks.close()
             if block is not None:
                 lines = block.data[:_BLOCK].decode(errors="ignore").split("\n")
                 some = lines[:: max(1, min(len(block.data), _BLOCK) // _BYTES)]
@@ -123,6 +133,10 @@ def detect_languages(
     return languages, {label: replace(reading, language=code) for label, code in rules.items()}
 
 
+def _encoding(data: bytes) -> str:
+    return find_mark(data) or detect_wide(data) or detect_encoding(data, is_complete=False) or UTF_8
+
+
 def language_of_sentences(sentences: pa.ChunkedArray) -> str | None:
     """Return the ISO code of the language of a column of sentences, detected from an evenly spaced sample, or None."""
     step = max(1, len(sentences) // _SENTENCES)
@@ -134,6 +148,7 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     codes = {label: reading.language for label, reading in readings.items()}
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
     options = {**asdict(next(iter(readings.values()))), "language": language}
+    del options["strict"]  # which affects only whether a run stops
     for name in ("document_column", "xpath"):
         if options[name] is None:
             del options[name]  # a store that does not use it is not affected by it

@@ -143,7 +143,7 @@ def make_occurrences(
 ) -> Occurrences:
     """Return the occurrences in a corpus, and count those outside the sample; raise an error if it has no words."""
     if not tally.words:
-        raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
+        raise tally.nothing_read(corpus)
     left = 0 if max_per_word is None else int(np.maximum(n_found - max_per_word, 0).sum())
     if left:
         tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left

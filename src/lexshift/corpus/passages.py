@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from lexshift.corpus.decoding import (
 )
 from lexshift.corpus.formats import DOCUMENTS, document_records
 from lexshift.corpus.records import Record
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
+from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import object_records, parquet_records, records
 from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
@@ -35,6 +36,8 @@ _DIVIDED = re.compile(_SOFT_BREAK + rb"[ \t]*([^\s]+)[ \t]*")
 _HYPHENATED = re.compile(rb"[A-Za-z\x80-\xff](?:-|\xe2\x80\x90)\n[ \t]*(?=[A-Za-z\x80-\xff])")
 _AHEAD = 4  # blocks read ahead for each worker
 _AHEAD_BYTES = 1 << 26  # bytes of all blocks read ahead, a limit that protects the memory from very long lines
+_HELD = 1 << 23  # bytes of the text of a file that are held in memory until the file was read to its end
+_READABLE: set[tuple[str, int, int, Reading]] = set()  # larger files that were read to their ends before
 _NEWLINES = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -88,16 +91,57 @@ def read_corpus(
 ) -> Iterator[Block]:
     """Yield the blocks of the files of a corpus, and add the amount of text that was read to ``tally``.
 
+    A file that cannot be read is skipped if it is optional, and counted in the tally. Nothing of it is yielded, even if
+    only its end is damaged. With ``reading.strict`` it raises an error.
+
     ``progress`` is called with the bytes read so far and the size of all files (0 for standard input).
     """
-    total = sum(source.size for source in sources)
+    total, skipped = sum(source.size for source in sources), 0
     for source in sources:
-        for block in read_blocks(source, reading, tally):
+        is_optional = source.optional and not reading.strict
+        for block in (_whole_file if is_optional else read_blocks)(source, reading, tally):
             yield block
             if progress is not None:
-                progress(tally.size, total)
+                progress(skipped + tally.size, total)
+        skipped += source.size if source.name in tally.unreadable else 0
     if progress is not None:
-        progress(tally.size, total)
+        progress(skipped + tally.size, total)
+
+
+def _whole_file(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
+    """Yield the blocks of a file after it was read to its end, or count it as a file that cannot be read.
+
+    The blocks of a large file are not held in memory: the file is read once to see that it can be read, and then again.
+    """
+    if source.fault:
+        tally.skip_file(source, source.fault)
+        return
+    try:
+        # If the file is gone, this run or this machine is at fault, not the file: the result must not depend on it.
+        modified = os.stat(source.path).st_mtime_ns
+    except OSError as error:
+        raise UserError(f"the file {source.path!r} cannot be read: {error.strerror}") from None
+    key = (source.path, source.size, modified, replace(reading, language=AUTO))
+    if key in _READABLE:
+        yield from read_blocks(source, reading, tally)
+        return
+    file_tally, held, size = Tally(), list[Block](), 0
+    try:
+        for block in read_blocks(source, reading, file_tally):
+            size += len(block.data)
+            if size <= _HELD:
+                held.append(block)
+            else:
+                held.clear()
+    except UserError as error:
+        tally.skip_file(source, str(error))
+        return
+    if size > _HELD:
+        _READABLE.add(key)
+        yield from read_blocks(source, reading, tally)
+    else:
+        tally.add(file_tally)
+        yield from held
 
 
 def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> Iterator[tuple[Block, T]]:
@@ -120,6 +164,8 @@ def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> I
 
 def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
     """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes."""
+    if source.fault:
+        raise UserError(source.fault)
     with open_source(source, tally) as stream:
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:

@@ -125,8 +125,12 @@ def find_in_periods(
     collect_occurrences(blocks, targets, reading_options.language, collectors, cutter.tallies)
     labels = sorted(label for label in collectors if cutter.tallies[label].words)
     if not labels:
+        if corpus_tally.unreadable and not corpus_tally.files:
+            raise corpus_tally.nothing_read(os.fspath(corpus))
         raise cutter.nothing_found(os.fspath(corpus))
-    cutter.tallies[labels[0]].skipped += corpus_tally.skipped
+    first = cutter.tallies[labels[0]]
+    first.skipped += corpus_tally.skipped
+    first.encodings, first.unreadable = corpus_tally.encodings, corpus_tally.unreadable
     return {
         label: make_occurrences(
             collectors[label].rows(),
@@ -154,7 +158,7 @@ class _Cutter:
         self._unit, self._date_column, self._skip_counts = unit, reading.date_column, skip_counts
         self._example: str | None = None  # a date that was not understood
         self._file, self._periods = "", set[str]()  # the current file, and the periods that were found in it
-        for source in sources:
+        for source in (source for source in sources if not source.fault):
             if (source.kind == "text" or self._date_column is None) and period_of_file(source.name, unit) is None:
                 what = "a month" if unit == "month" else "a year"
                 skip_counts[f"files without {what} in their names, of all periods"] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import glob
 import hashlib
 import os
@@ -10,12 +11,15 @@ import re
 import stat
 import sys
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from lexshift.corpus.encodings import UTF_8
 from lexshift.errors import UserError
 from lexshift.utils import checks
+from lexshift.utils.quantities import with_unit
 
 STANDARD_INPUT = "-"
 Place: TypeAlias = str | os.PathLike[str]
@@ -51,7 +55,7 @@ _KINDS: dict[str, Kind] = {
     ".docx": "docx",
 }
 _REFUSED = {
-    ".pdf": "PDF, which describes pages and not text: extract its text first, for example with pdftotext, and use that",
+    ".pdf": "a PDF, which is not text: extract its text first, for example with pdftotext",
     **dict.fromkeys((".doc", ".odt", ".rtf"), "a document of a word processor: save it as .docx or as plain text"),
     ".epub": "an electronic book: convert it to HTML or plain text",
     ".sgml": "SGML, which cannot be read: convert it to XML",
@@ -76,6 +80,10 @@ class Source:
         Number of bytes on disk; 0 for standard input.
     missing : int
         Number of empty lines in place of missing texts, for "strings".
+    optional : bool
+        Whether the file is one of several, so that it is skipped if it cannot be read.
+    fault : str
+        Why the file cannot be read, if that is known before it is opened.
     """
 
     path: str
@@ -83,6 +91,8 @@ class Source:
     kind: Kind
     size: int = 0
     missing: int = 0
+    optional: bool = False
+    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,7 +152,10 @@ def place_of(corpus: object) -> str:
 
 
 def find_sources(corpus: Place) -> list[Source]:
-    """Return the files of a path, a folder, a glob pattern or "-", in the order of their names."""
+    """Return the files of a path, a folder, a glob pattern or "-", in the order of their names.
+
+    Of several files, those that cannot be read are returned as well, with the reason, unless there are no others.
+    """
     if isinstance(corpus, ObjectFile):
         return [corpus.source]
     text = place_of(corpus)
@@ -166,7 +179,7 @@ def find_sources(corpus: Place) -> list[Source]:
     found = sorted(p for p in _matches(text) if not os.path.isdir(p))
     if found:
         root = os.path.commonpath([os.path.dirname(p) or "." for p in found])
-        return [_source(Path(p), Path(os.path.relpath(p, root)).as_posix()) for p in found]
+        return _sources(text, [(Path(os.path.relpath(p, root)).as_posix(), Path(p)) for p in found], {})
     what = "file matches the pattern" if glob.has_magic(text) else "such file or folder:"
     raise UserError(f"no {what} {text!r} (looked from {os.getcwd()}){hint}")
 
@@ -177,17 +190,40 @@ def as_text(name: str) -> str:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    def refuse(error: OSError) -> None:
-        raise UserError(f"the folder {os.fspath(error.filename)!r} cannot be read: {error.strerror}")
+    found, faults = list[Path](), dict[Path, str]()
 
-    found = []
-    for parent, folders, files in os.walk(folder, onerror=refuse):
+    def record(error: OSError) -> None:
+        path = Path(error.filename)
+        found.append(path)
+        faults[path] = f"the folder {str(path)!r} cannot be read: {error.strerror}"
+
+    for parent, folders, files in os.walk(folder, onerror=record):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [Path(parent, name) for name in files if not name.startswith(".")]
     if not found:
         raise UserError(f"the folder {str(folder)!r} holds no files")
-    named = sorted((path.relative_to(folder).as_posix(), path) for path in found)
-    return [_source(path, name) for name, path in named]
+    return _sources(str(folder), sorted((path.relative_to(folder).as_posix(), path) for path in found), faults)
+
+
+def _sources(corpus: str, files: list[tuple[str, Path]], faults: dict[Path, str]) -> list[Source]:
+    """Return the files of a corpus; of several, those that cannot be read have the reason as their fault."""
+
+    def make_source(name: str, path: Path) -> Source:
+        if path in faults:
+            raise UserError(faults[path])
+        return _source(path, name)
+
+    if len(files) == 1:
+        return [make_source(*files[0])]
+    sources = []
+    for name, path in files:
+        try:
+            sources.append(replace(make_source(name, path), optional=True))
+        except UserError as error:
+            sources.append(Source(str(path), as_text(name), "text", optional=True, fault=str(error)))
+    if all(source.fault for source in sources):
+        raise UserError(f"no file of {corpus!r} can be read; the first: {sources[0].fault}")
+    return sources
 
 
 def _matches(pattern: str) -> list[str]:
@@ -213,16 +249,22 @@ def _source(path: Path, name: str) -> Source:
             f"{str(path)!r} is {kind}, not a file that can be read several times: write its text to a file, or for a "
             f"single corpus of a run use '-', standard input"
         )
+    if not os.access(path, os.R_OK):
+        raise UserError(f"the file {str(path)!r} cannot be read: {os.strerror(errno.EACCES)}")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
     if suffix in _REFUSED:
-        raise UserError(f"the file {str(path)!r} is by its name {_REFUSED[suffix]}")
+        raise UserError(f"the file {str(path)!r} is {_REFUSED[suffix]}")
     return Source(str(path), as_text(name), _KINDS.get(suffix, "text"), status.st_size)
 
 
 AUTO = "auto"
+UNREADABLE = "files that cannot be read"
+"""What the tally calls the files that were skipped."""
+EXAMPLES = 3
+"""Number of files that are named as examples."""
 Split = Literal["auto", "lines", "prose", "wrapped"]
 _LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}([-_]\w+)*")
 
@@ -234,7 +276,8 @@ class Reading:
     Attributes
     ----------
     encoding : str
-        Character encoding of the files; it does not apply to Parquet.
+        Character encoding of the files; it does not apply to Parquet. "auto" detects the encoding of each file that is
+        not UTF-8; see :mod:`lexshift.corpus.encodings`.
     errors : "strict" or "replace"
         Treatment of bytes that are invalid in that encoding: stop, or replace them by U+FFFD.
     split : "auto", "lines", "prose" or "wrapped"
@@ -251,9 +294,11 @@ class Reading:
     xpath : str, optional
         XPath expression that selects the elements of XML and HTML files to read, in which element names have no
         namespace. By default paragraphs, sentences and lines of verse of XML, and the main text of HTML.
+    strict : bool
+        Whether to stop at a file that cannot be read. By default such a file is skipped if the corpus has others.
     """
 
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     errors: str = "strict"
     split: str = "auto"
     language: str = AUTO
@@ -261,13 +306,15 @@ class Reading:
     date_column: str | None = None
     document_column: str | None = None
     xpath: str | None = None
+    strict: bool = False
 
     def __post_init__(self) -> None:
         try:
-            "".encode(self.encoding)  # raises LookupError for codecs that do not encode text, such as hex
+            # It raises LookupError for codecs that do not encode text, such as hex.
+            "".encode(UTF_8 if self.encoding == AUTO else self.encoding)
         except (LookupError, TypeError, ValueError):
             raise UserError(
-                f"encoding {self.encoding!r} is not known; use for example utf-8, utf-16, latin-1 or cp1252"
+                f"encoding {self.encoding!r} is not known; use for example utf-8, utf-16, latin-1 or cp1252, or auto"
             ) from None
         checks.choice(self.errors, "errors", ("strict", "replace"))
         checks.choice(self.split, "split", get_args(Split))
@@ -276,8 +323,8 @@ class Reading:
 
     @property
     def codec(self) -> str:
-        """The canonical name of the encoding."""
-        return codecs.lookup(self.encoding).name
+        """The canonical name of the encoding, or "auto"."""
+        return AUTO if self.encoding == AUTO else codecs.lookup(self.encoding).name
 
 
 @dataclass
@@ -291,8 +338,63 @@ class Tally:
     splits: Counter[str] = field(default_factory=Counter)  # number of files by the layout of their lines
     skipped: Counter[str] = field(default_factory=Counter)
     hashes: dict[str, str] = field(default_factory=dict)  # SHA-256 of each file that was read to its end, by its name
+    encodings: dict[str, str] = field(default_factory=dict)  # detected encoding of each file that is not UTF-8
+    unreadable: dict[str, str] = field(default_factory=dict)  # why a file was skipped, by its name
 
     @property
     def content(self) -> str:
-        """The SHA-256 of all files that were read."""
-        return hashlib.sha256(repr(sorted(self.hashes.items())).encode()).hexdigest()
+        """The SHA-256 of all files that were read, and of the encodings that were detected."""
+        facts = [sorted(self.hashes.items()), *([sorted(self.encodings.items())] if self.encodings else [])]
+        return hashlib.sha256(", ".join(map(repr, facts)).encode()).hexdigest()
+
+    def add(self, other: Tally) -> None:
+        """Add the counts of other files."""
+        for name in (each.name for each in fields(Tally)):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if isinstance(mine, dict):
+                mine.update(theirs)  # which adds the counts of a Counter
+            else:
+                setattr(self, name, mine + theirs)
+
+    def skip_file(self, source: Source, reason: str) -> None:
+        """Count a file that cannot be read."""
+        self.skipped[UNREADABLE] += 1
+        self.unreadable[source.name] = reason
+
+    def nothing_read(self, corpus: str) -> UserError:
+        """Return the error for a corpus without a word."""
+        if self.unreadable and not self.files:
+            first = next(iter(self.unreadable.values()))
+            return UserError(f"no file of {corpus!r} can be read; the first: {first}")
+        return UserError(f"the corpus {corpus!r} is empty: there is no word in it")
+
+    def record_files(self) -> dict[str, Any]:
+        """Return the encodings and the files that cannot be read, with a few examples of each, as plain values."""
+        encodings: dict[str, Any] = {}
+        for name, encoding in sorted(self.encodings.items()):
+            entry = encodings.setdefault(encoding, {"files": 0, "examples": []})
+            entry["files"] += 1
+            entry["examples"] += [name] if entry["files"] <= EXAMPLES else []
+        return {"encodings": encodings, "unreadable": dict(sorted(self.unreadable.items())[:EXAMPLES])}
+
+
+def describe_files(corpus: Mapping[str, Any]) -> list[str]:
+    """Return sentences on the files of a corpus that are not UTF-8 or cannot be read.
+
+    Parameters
+    ----------
+    corpus : mapping
+        The record of a corpus in a store or in ``run.json``, with the values of :meth:`Tally.record_files`.
+
+    >>> describe_files({"encodings": {"cp1252": {"files": 1, "examples": ["a.txt"]}}, "skipped": {}})
+    ['1 file is not UTF-8: a.txt (cp1252)']
+    """
+    notes = []
+    encodings = corpus.get("encodings") or {}
+    n = sum(entry["files"] for entry in encodings.values())
+    if n:
+        names = [f"{name} ({encoding})" for encoding, entry in encodings.items() for name in entry["examples"]]
+        shown = names[:EXAMPLES] + ([f"{n - EXAMPLES:,} more"] if n > EXAMPLES else [])
+        notes.append(f"{with_unit(n, 'files')} {'is' if n == 1 else 'are'} not UTF-8: {', '.join(shown)}")
+    notes += [f"skipped: {reason}" for reason in (corpus.get("unreadable") or {}).values()]
+    return notes

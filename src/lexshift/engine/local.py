@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from lexshift.encode import Encoder
 from lexshift.engine.cache import Cache
-from lexshift.engine.parts import Job, Part, file_hashes
+from lexshift.engine.parts import Job, Part, is_made_from
 from lexshift.errors import UserError
 from lexshift.store.shards import EncodeShards, encode_shards
 from lexshift.utils import checks
@@ -100,7 +100,7 @@ def map_parts(
     cached = total - sum(part.size for part in missing)
     progress(cached, total)
     for part, table in engine.map(job, missing, lambda size: progress(cached + size, total)):
-        if file_hashes(table) != part.hashes:
+        if not is_made_from(table, part):
             files = ", ".join(repr(source.path) for source in part.sources[:3])
             raise UserError(f"a file of the corpus was changed while it was read ({files}); run the command again")
         cache.write(job.key(part), table)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from lexshift.corpus.counting import WordCounts, count_sources, make_word_counts, sum_counts
+from lexshift.corpus.counting import Cases, WordCounts, count_sources, make_word_counts, sum_counts
+from lexshift.corpus.encodings import detector_version
 from lexshift.corpus.occurrences import (
     OccurrenceCollector,
     Occurrences,
@@ -28,7 +28,7 @@ from lexshift.corpus.occurrences import (
 )
 from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.segmentation import segmenter_version
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
+from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import WORD_RULE, rule
 from lexshift.errors import UserError
@@ -61,11 +61,11 @@ class Part:
 
     @cached_property
     def hashes(self) -> dict[str, str]:
-        """SHA-256 of each file by its name, computed at the first access.
+        """SHA-256 of each file by its name, computed at the first access; "" for a file that cannot be opened.
 
         Sizes and times would be faster to compare, but a file can be edited without changing them.
         """
-        return {source.name: _hash(source.path) for source in self.sources}
+        return {source.name: "" if source.fault else _hash(source.path) for source in self.sources}
 
 
 def split_corpus(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]:
@@ -124,7 +124,8 @@ class Counting:
 
     def key(self, part: Part) -> str:
         """Return a digest of everything that the counts depend on."""
-        return digest(["counting", WORD_RULE, segmenter_version(), self.match, asdict(self.reading), part.hashes])
+        versions = [WORD_RULE, segmenter_version(), _detector(self.reading)]
+        return digest(["counting", *versions, self.match, asdict(self.reading), part.hashes])
 
 
 @dataclass(frozen=True)
@@ -152,19 +153,31 @@ class Sampling:
     def key(self, part: Part) -> str:
         """Return a digest of everything that the sample depends on."""
         how = [list(self.forms.items()), self.match, asdict(self.reading), self.max_per_word, self.seed, self.shared]
-        return digest(["samples with counts", WORD_RULE, *how, part.hashes])
+        return digest(["samples with counts", WORD_RULE, _detector(self.reading), *how, part.hashes])
 
 
-def file_hashes(table: pa.Table) -> dict[str, str]:
-    """Return the SHA-256 of the bytes that were read for a table, by the names of the files."""
-    return dict(json.loads(table.schema.metadata[_METADATA])["hashes"])
+def _detector(reading: Reading) -> str:
+    """Return the version of the detection of encodings, if the files are read with it."""
+    return detector_version() if reading.encoding == AUTO else ""
+
+
+def is_made_from(table: pa.Table, part: Part) -> bool:
+    """Return whether the files that were read for a table are those of a part; files that were skipped do not count."""
+    tally = _read_tally(table)
+    return tally.hashes == {name: sha256 for name, sha256 in part.hashes.items() if name not in tally.unreadable}
 
 
 def combine_counts(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
     """Return the counts of a corpus from the tables of its parts."""
-    names = ("word", "n", "small", "capital")
-    rows = (row for table in tables for row in zip(*(table[name].to_pylist() for name in names), strict=True))
-    return make_word_counts(sum_counts((word, (n, small, capital)) for word, n, small, capital in rows), corpus)
+    tally = Tally()
+
+    def rows() -> Iterator[tuple[str, Cases]]:
+        for table in tables:
+            tally.add(_read_tally(table))
+            columns = (table[name].to_pylist() for name in ("word", "n", "small", "capital"))
+            yield from ((word, (n, small, capital)) for word, n, small, capital in zip(*columns, strict=True))
+
+    return make_word_counts(sum_counts(rows()), corpus, tally)
 
 
 def combine_samples(tables: Iterable[pa.Table], corpus: str, max_per_word: int | None) -> Occurrences:
@@ -173,9 +186,9 @@ def combine_samples(tables: Iterable[pa.Table], corpus: str, max_per_word: int |
     counts: Array | None = None  # (n_words,)
     tally = Tally()
     for table in tables:
-        metadata = json.loads(table.schema.metadata[_METADATA])
-        counts = np.array(metadata["counts"], np.int64) + (0 if counts is None else counts)
-        _add_to_tally(tally, {**metadata["tally"], "hashes": metadata["hashes"]})
+        found = json.loads(table.schema.metadata[_METADATA])["counts"]
+        counts = np.array(found, np.int64) + (0 if counts is None else counts)
+        tally.add(_read_tally(table))
         gathered.append(table.replace_schema_metadata())
         if sum(map(len, gathered)) > _MAX_ROWS:
             gathered = [merge_samples(gathered, max_per_word)]
@@ -184,15 +197,11 @@ def combine_samples(tables: Iterable[pa.Table], corpus: str, max_per_word: int |
 
 
 def _with_metadata(table: pa.Table, tally: Tally, counts: Sequence[int] | Array = ()) -> pa.Table:
-    """Return a table whose metadata holds the tally, the hashes of the files and the occurrences of each word."""
-    values = {name: dict(value) if isinstance(value, Counter) else value for name, value in vars(tally).items()}
-    metadata = {"hashes": values.pop("hashes"), "tally": values, "counts": [int(n) for n in counts]}
+    """Return a table whose metadata holds the tally and the occurrences of each word."""
+    metadata = {"tally": vars(tally), "counts": [int(n) for n in counts]}
     return table.replace_schema_metadata({_METADATA: json.dumps(metadata).encode()})
 
 
-def _add_to_tally(tally: Tally, other: dict[str, Any]) -> None:
-    for name, value in other.items():
-        if isinstance(value, dict):
-            getattr(tally, name).update(value)
-        else:
-            setattr(tally, name, getattr(tally, name) + value)
+def _read_tally(table: pa.Table) -> Tally:
+    """Return the tally in the metadata of a table."""
+    return Tally(**json.loads(table.schema.metadata[_METADATA])["tally"])

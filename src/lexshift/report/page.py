@@ -18,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lexshift.corpus.sources import describe_files
 from lexshift.utils.files import disk_faults, write_whole
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(digits=digits, chance=chance, decimal=decimal)
+    environment.filters.update(digits=digits, chance=chance, decimal=decimal, describe_files=describe_files)
     return environment
 
 

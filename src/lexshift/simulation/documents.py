@@ -92,6 +92,8 @@ def read_sentences(
         sample.add([Sentence(file, text) for text in texts], hashes)
         position += len(texts)
         found += len(texts)
+    if tally.unreadable and not tally.files:
+        raise tally.nothing_read(str(corpus))
     if not found:
         raise UserError(f"the corpus {str(corpus)!r} is empty: there is no sentence in it")
     return CorpusSentences(sample.sentences(), found, dict(tally.skipped))

@@ -91,6 +91,7 @@ def gather_occurrences(
                 "words": tally.words,
                 "splits": dict(sorted(tally.splits.items())),
                 "skipped": dict(sorted(tally.skipped.items())),
+                **tally.record_files(),
             }
             chosen = np.array([numbers[word] for word in forms], np.int64)
             targets = occurrences.table["target"].to_numpy()

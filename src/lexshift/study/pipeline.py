@@ -68,8 +68,8 @@ RESULTS: dict[str, type[StudyResult]] = {COMPARE: Result, DISCOVER: Discovery, T
 CACHE = "parts"
 """Folder below the results in which a run caches its counts, samples and scores."""
 _PACKAGES = (
-    *("icu4py", "numba", "numpy", "pandas", "pyarrow", "scipy", "sentencex", "simplemma", "tokenizers", "torch"),
-    "transformers",
+    *("charset_normalizer", "icu4py", "numba", "numpy", "pandas", "pyarrow", "scipy", "sentencex", "simplemma"),
+    *("tokenizers", "torch", "transformers"),
 )
 
 

@@ -266,9 +266,9 @@ class Settings:
     language: str = _setting(
         "auto", "ISO code of the language; auto detects it.", READING, str)
     encoding: str = _setting(
-        "utf-8", "Character encoding of text files.", READING, str)
+        "auto", "Character encoding of text files; auto detects that of each file which is not UTF-8.", READING, str)
     errors: str = _setting(
-        "strict", "Treatment of invalid bytes: strict (stop) or replace.", READING, str)
+        "strict", "Treatment of invalid bytes: strict (the file cannot be read) or replace.", READING, str)
     text_column: str = _setting(
         "text", "Table column with the text.", READING, str)
     date_column: str | None = _setting(
@@ -279,6 +279,9 @@ class Settings:
     xpath: str | None = _setting(
         None, "XPath of the elements of XML and HTML files to read (default: paragraphs, sentences and verses).",
         READING, str | None)
+    strict: bool = _setting(
+        False, "Stop at a file that cannot be read (default: skip it if the corpus has other files).",
+        READING, bool, flags=("--strict",), check=bool)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "

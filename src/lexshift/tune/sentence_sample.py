@@ -64,6 +64,8 @@ def sample_sentences(
             for sentence in Passage(line, block.split, how.language).sentences():
                 collector.add(sentence, tally)
     sentences = collector.sentences
+    if not sentences and not tally.files:
+        raise tally.nothing_read(os.fspath(corpus))
     if not sentences:
         raise UserError(f"the corpus {os.fspath(corpus)!r} has no sentence of {_SHORTEST} words or more")
     return Sample(
