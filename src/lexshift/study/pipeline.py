@@ -1,7 +1,8 @@
 """Run a study, from corpora to a result: the pipeline of compare, discover and trace.
 
 1. Check the settings, the corpora and the folder; detect languages; load the encoder.
-2. Choose the words, find their usages and embed them; do the same for control words.
+2. Choose the words, find their usages and embed them; do the same for control words. Find the words that appeared or
+   disappeared among all words of the corpora.
 3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
 4. Find the senses of the words, if they were asked for.
 5. Record the provenance, and save the result.
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
+from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading, as_text
@@ -42,11 +44,13 @@ from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import check_store_folder
+from lexshift.study.appeared_words import find_appeared_words
 from lexshift.study.control_usages import ControlUsages, embed_control_words, take_control_usages
 from lexshift.study.control_words import ControlWords, choose_control_words, has_number, read_control_targets
 from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
+from lexshift.study.form_hint import find_form_hint
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
 from lexshift.study.result import Result
@@ -118,9 +122,13 @@ def run_study(
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
         reader = _open_reader(question, periods, readings, settings, engine, cache, progress)
-        targets, vocabulary, control_words = _choose_words(
+        targets, vocabulary, control_words, counts = _choose_words(
             question, reader, targets, control_targets, settings, language, progress
         )
+        hint = find_form_hint(targets, counts, rules) if vocabulary is None else None
+        if hint is not None:
+            progress.note(hint)
+        appeared = find_appeared_words(reader, counts, settings, language)
         encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
         siblings = make_store(
             None if results is None else results.path / STORE,
@@ -142,6 +150,9 @@ def run_study(
         result = _analyse(
             question, siblings, controls, encoder, targets, settings, periods, vocabulary, cache, progress
         )
+        result = replace(result, appeared_words=appeared)
+        result.run["appeared"] = None if appeared is None else appeared.record()
+        result.run["notes"] += [] if hint is None else [hint]
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
         result.run.update(encoder_choice=choice, warnings=warnings)
@@ -169,8 +180,8 @@ def _choose_words(
     settings: Settings,
     language: str | None,
     monitor: Monitor,
-) -> tuple[Targets, Vocabulary | None, ControlWords]:
-    """Return the words of the study, the vocabulary if they are chosen from it, and the control words."""
+) -> tuple[Targets, Vocabulary | None, ControlWords, list[WordCounts] | None]:
+    """Return the words of the study, the vocabulary if they are chosen from it, the control words, and all counts."""
     needs_counts = targets is None or has_number(settings.control)
     counts = count_first_and_last(reader) if needs_counts else None
     vocabulary = None
@@ -182,6 +193,7 @@ def _choose_words(
         targets,
         vocabulary,
         choose_control_words(reader, settings, counts, control_targets, language, studied),
+        counts,
     )
 
 
