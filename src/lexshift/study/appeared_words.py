@@ -9,7 +9,6 @@ changes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,16 +17,20 @@ import numpy as np
 
 from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.occurrences import Occurrences
+from lexshift.corpus.periods import count_end_periods, find_in_periods
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import is_unsegmented
-from lexshift.corpus.targets import folded_lemmas, read_targets
+from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
 from lexshift.corpus.vocabulary import select_content_words
+from lexshift.corpus.word_rule import rule
 from lexshift.scoring.frequencies import compare_frequencies
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.senses.distinctive_words import log_likelihood_ratios
 from lexshift.senses.variety import choose_varied
+from lexshift.study.control_usages import PrefixedMonitor
 from lexshift.study.settings import ONCE, Settings
 from lexshift.study.verdict import APPEARED, DISAPPEARED, MIN_PRESENT, presence
+from lexshift.utils.monitor import Monitor, reading_stage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +163,7 @@ class AppearedWords:
 def find_appeared_words(
     reader: CorpusReader, counts: Sequence[WordCounts] | None, settings: Settings, language: str | None
 ) -> AppearedWords | None:
-    """Find the words that appeared or disappeared between the first and the last corpus.
+    """Find the words that appeared or disappeared between the first and the last corpus or period.
 
     Parameters
     ----------
@@ -176,18 +179,37 @@ def find_appeared_words(
     Returns
     -------
     AppearedWords or None
-        None if the words of two corpora were not counted, or if the text is not segmented into words.
+        None if words were not counted, if there is only one period, or if the text is not segmented into words.
     """
-    if counts is None or len(counts) != 2:
+    if counts is None or (settings.match != "token" and is_unsegmented([corpus.counts for corpus in counts])):
         return None
-    if settings.match != "token" and is_unsegmented([corpus.counts for corpus in counts]):
+    monitor = PrefixedMonitor(reader.monitor, "appeared words")
+    ends = dict(zip(list(reader.corpora)[:: max(1, len(reader.corpora) - 1)], counts, strict=True))
+    if reader.by is not None:
+        ((corpus, path),) = reader.corpora.items()
+        progress = reading_stage(monitor, f"counting {corpus}")
+        ends = count_end_periods(path, rule(reader.match), reader.by, reader.readings[corpus], progress)
+    if len(ends) != 2:
         return None
-    candidates = find_candidates(counts, settings, language, list(reader.readings.values())[-1].language)
-    words: list[AppearedWord] = []
-    corpora = list(reader.corpora)
-    for verdict, corpus in ((DISAPPEARED, corpora[0]), (APPEARED, corpora[-1])):
-        words += _add_examples(candidates.select(verdict), corpus, reader, settings.duplicates == ONCE)
-    return replace(candidates, words=tuple(sorted(words, key=_rank)))
+    rules = list(reader.readings.values())[-1].language
+    candidates = find_candidates(list(ends.values()), settings, language, rules)
+    if not candidates.words:
+        return candidates
+    targets = read_targets([word.word for word in candidates.words], reader.match, rules)
+    found = list(_scan(reader, targets, list(ends), monitor).values())
+    words = _add_examples(candidates.words, found, settings.duplicates == ONCE)
+    return replace(candidates, words=tuple(words))
+
+
+def _scan(reader: CorpusReader, targets: Targets, ends: Sequence[str], monitor: Monitor) -> dict[str, Occurrences]:
+    """Return a sample of the occurrences of words in the first and the last corpus or period."""
+    if reader.by is None:
+        sampling = {"max_per_word": _SAMPLE, "seed": 0, "shared": True}
+        corpora = {corpus: reader.corpora[corpus] for corpus in ends}
+        return replace(reader, corpora=corpora, sampling=sampling, monitor=monitor).scan(targets)
+    ((corpus, path),) = reader.corpora.items()
+    progress, reading = reading_stage(monitor, f"reading {corpus}"), reader.readings[corpus]
+    return find_in_periods(path, targets, reader.by, reading, _SAMPLE, 0, progress, shared=True, only=ends)
 
 
 def find_candidates(
@@ -228,35 +250,28 @@ def _rank(word: AppearedWord) -> tuple[float, str]:
     return -word.log_likelihood, word.word
 
 
-def _add_examples(words: Sequence[AppearedWord], corpus: str, reader: CorpusReader, once: bool) -> list[AppearedWord]:
-    """Return the words with enough documents and sentences in a corpus, with examples.
+def _add_examples(words: Sequence[AppearedWord], found: Sequence[Occurrences], once: bool) -> list[AppearedWord]:
+    """Return the words with enough documents and sentences in the corpus in which they are frequent, with examples.
 
     Parameters
     ----------
     words : sequence of AppearedWord
-    corpus : str
-        Name of the corpus in which they are frequent.
-    reader : CorpusReader
+    found : sequence of Occurrences
+        A sample of their occurrences in the old and the new corpus.
     once : bool
         Whether identical sentences count once.
     """
-    if not words:
-        return []
-    one = replace(
-        reader,
-        corpora={corpus: os.fspath(reader.corpora[corpus])},
-        sampling={"max_per_word": _SAMPLE, "seed": 0, "shared": True},
-    )
-    targets = read_targets([word.word for word in words], reader.match, list(reader.readings.values())[-1].language)
-    found = one.scan(targets)[corpus]
-    usages = _usages(found, len(words))
-    n_documents = len({document for of_word in usages for document, _ in of_word})
-    least = min(MIN_DOCUMENTS, max(n_documents, found.tally.files))
+    usages = [_usages(corpus, len(words)) for corpus in found]
+    least = []
+    for corpus, of_words in zip(found, usages, strict=True):
+        n_documents = len({document for of_word in of_words for document, _ in of_word})
+        least.append(min(MIN_DOCUMENTS, max(n_documents, corpus.tally.files)))
     chosen = []
-    for word, of_word in zip(words, usages, strict=True):
+    for i, word in enumerate(words):
+        of_word = usages[word.side][i]
         documents = len({document for document, _ in of_word})
         different = len({(example.sentence, example.start) for _, example in of_word}) if once else len(of_word)
-        if documents >= least and different >= MIN_PRESENT:
+        if documents >= least[word.side] and different >= MIN_PRESENT:
             chosen.append(replace(word, documents=documents, examples=_choose_examples(of_word)))
     return chosen
 
