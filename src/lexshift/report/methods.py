@@ -11,8 +11,8 @@ from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
 from lexshift.scoring.gap import RESAMPLES
 from lexshift.scoring.permutation import DOCUMENTS, STAGES, USAGES, PermutationTest
-from lexshift.study.settings import ONCE
 from lexshift.study.appeared_words import MIN_DOCUMENTS
+from lexshift.study.settings import ONCE
 from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_PRESENT, MIN_RATIO, Backdrop
 
 if TYPE_CHECKING:
@@ -238,11 +238,11 @@ def _appeared(result: Result) -> str:
     assert result.appeared_words is not None
     alpha, least = result.settings["alpha"], result.settings["min_usages"]
     return (
-        f"All words of the corpora were also counted. A word is listed as appeared or disappeared if it occurred at least "
-        f"{MIN_PRESENT} times in one corpus, but fewer than {least} times and at most one {MIN_RATIO:g}th as often in the "
-        f"other one; if an exact test of equal frequencies was significant (q ≤ {alpha:g} over "
-        f"{result.appeared_words.tested:,} content words, Benjamini-Hochberg); and if it occurred in {MIN_DOCUMENTS} or "
-        f"more documents, or in all documents of a corpus with fewer."
+        f"All words of the corpora were also counted. A word is listed as appeared or disappeared if it occurred at "
+        f"least {MIN_PRESENT} times in one corpus, but fewer than {least} times and at most 1/{MIN_RATIO:g} as often in "
+        f"the other one; if an exact test of equal frequencies was significant (q ≤ {alpha:g} over "
+        f"{result.appeared_words.tested:,} content words, Benjamini-Hochberg); and if it occurred in {MIN_DOCUMENTS} "
+        f"or more documents, or in all documents of a corpus with fewer."
     )
 
 
