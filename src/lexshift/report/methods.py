@@ -239,8 +239,8 @@ def _appeared(result: Result) -> str:
     alpha, least = result.settings["alpha"], result.settings["min_usages"]
     return (
         f"All words of the corpora were also counted. A word is listed as appeared or disappeared if it occurred at "
-        f"least {MIN_PRESENT} times in one corpus, but fewer than {least} times and at most 1/{MIN_RATIO:g} as often in "
-        f"the other one; if an exact test of equal frequencies was significant (q ≤ {alpha:g} over "
+        f"least {MIN_PRESENT} times in one corpus, but fewer than {least} times and at most 1/{MIN_RATIO:g} as often "
+        f"in the other one; if an exact test of equal frequencies was significant (q ≤ {alpha:g} over "
         f"{result.appeared_words.tested:,} content words, Benjamini-Hochberg); and if it occurred in {MIN_DOCUMENTS} "
         f"or more documents, or in all documents of a corpus with fewer."
     )
