@@ -314,7 +314,7 @@ def test_curve_shows_the_rate_that_was_used(page: Page) -> None:
 
 
 def test_methods_and_settings_are_shown(page: Page) -> None:
-    expect(page.locator("#text p")).to_have_count(5)
+    expect(page.locator("#text p")).to_have_count(6)
     expect(page.locator(".facts")).to_be_hidden()
     page.get_by_text("All settings").click()
     expect(page.locator(".facts")).to_be_visible()
@@ -1014,7 +1014,7 @@ def test_without_javascript_the_table_and_the_methods_are_readable(window: Windo
     page = window.open(file, java_script_enabled=False)
     assert ranking(page) == result.table["word"].tolist()
     expect(rows(page).first.locator(".verdict")).to_be_visible()
-    expect(page.locator("#text p")).to_have_count(5)
+    expect(page.locator("#text p")).to_have_count(6)
     expect(page.locator("#text p").first).to_be_visible()
     expect(page.locator("noscript p")).to_be_visible()
 
