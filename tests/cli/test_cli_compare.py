@@ -186,7 +186,7 @@ def test_results_folder_is_named_after_the_corpora(shell: Shell) -> None:
     shell.compare("corpora/1950s.txt", "corpora/2010s.txt", "--words", "mouse")
     assert set(os.listdir()) - before == {"lexshift-1950s-2010s"}
     files = {path.name for path in Path("lexshift-1950s-2010s").iterdir()}
-    written = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz"}
+    written = {"appeared.csv", "scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz"}
     assert files == written | {"store", ".lock"}
 
 

@@ -90,6 +90,7 @@ def test_one_corpus_is_traced_by_decade(shell: Shell) -> None:
     assert "skipped or altered in 1950s: 20 records without a date, of all periods" in err
     assert {path.name for path in Path("found").iterdir()} == {
         "store",
+        "appeared.csv",
         "scores.csv",
         "scores.parquet",
         "steps.csv",

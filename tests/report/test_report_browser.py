@@ -102,6 +102,11 @@ def compared_files(old: Path, new: Path, words: Any, **options: Any) -> Result:
     return lexshift.compare(old, new, words, model=Contexts(), **{"duplicates": "keep", **quick, **usual, **options})
 
 
+def appeared_words(result: Result, verdict: str) -> list[str]:
+    """Return the words with a verdict among all words of the corpora."""
+    return list(result.appeared.loc[result.appeared["verdict"] == verdict, "word"])
+
+
 def planted(folder: Path, words: dict[str, tuple[int, int, bool]], **options: Any) -> Result:
     """Run a comparison in which some words change."""
     rng = np.random.default_rng(0)
@@ -309,7 +314,7 @@ def test_curve_shows_the_rate_that_was_used(page: Page) -> None:
 
 
 def test_methods_and_settings_are_shown(page: Page) -> None:
-    expect(page.locator("#text p")).to_have_count(5)
+    expect(page.locator("#text p")).to_have_count(6)
     expect(page.locator(".facts")).to_be_hidden()
     page.get_by_text("All settings").click()
     expect(page.locator(".facts")).to_be_visible()
@@ -533,8 +538,15 @@ def test_gaps_and_excess_are_the_same_with_and_without_a_script(
 
 def test_words_that_appeared_or_disappeared_are_listed_with_a_sentence(window: Window, tmp_path: Path) -> None:
     words = {"plane": (25, 31, True), "telegraph": (24, 1, False), "wi-fi": (0, 28, True)}
-    page = window.open(planted(tmp_path, words).report(tmp_path / "report.html"))
-    items = page.locator(".presence li")
+    result = planted(tmp_path, words)
+    page = window.open(result.report(tmp_path / "report.html"))
+    listed = page.locator(".presence li")
+    counted = listed.filter(has_not=page.get_by_role("link"))  # words that were not requested
+    assert counted.locator("b").all_inner_texts() == [
+        word for verdict in ("appeared", "disappeared") for word in appeared_words(result, verdict) if word not in words
+    ]
+    expect(counted).not_to_have_count(0)
+    items = listed.filter(has=page.get_by_role("link"))
     expect(items).to_have_count(2)
     expect(items.nth(0)).to_contain_text("wi-fi appeared no occurrences in 1900s and 28 occurrences in 2000s")
     expect(items.nth(1)).to_contain_text("telegraph disappeared 24 occurrences in 1900s and 1 occurrence in 2000s")
@@ -1002,7 +1014,7 @@ def test_without_javascript_the_table_and_the_methods_are_readable(window: Windo
     page = window.open(file, java_script_enabled=False)
     assert ranking(page) == result.table["word"].tolist()
     expect(rows(page).first.locator(".verdict")).to_be_visible()
-    expect(page.locator("#text p")).to_have_count(5)
+    expect(page.locator("#text p")).to_have_count(6)
     expect(page.locator("#text p").first).to_be_visible()
     expect(page.locator("noscript p")).to_be_visible()
 

@@ -422,7 +422,9 @@ def test_notebook_shows_the_headline_and_the_table(result: Result) -> None:
     view = notebook_view(result)
     assert result.headline() in view
     words = re.findall(r"<bdi>(\w+)</bdi>", view)
-    assert words == result.table["word"].tolist()
+    assert words == [*result.table["word"], *result.appeared["word"]]
+    assert str(result.appeared_headline()) in view
+    assert sorted(result.appeared["word"]) == sorted(NEW)
     assert view.count("10 are needed in each corpus") == 3
     assert "more in" not in view
 

@@ -67,7 +67,10 @@ COLUMNS = [
 NUMBERS = ["score", "low", "high", "distance", "sscd", "gap", "gap_low", "gap_high", "p", "q", "e_original", "e_swap"]
 COMPARED = ["excess", "local_fdr"]  # numbers that need control words
 FAST: dict[str, Any] = {"duplicates": "keep", "permutations": 200, "resamples": 50, "monitor": False}
-FILES = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz", "store", ".lock"}
+FILES = {
+    *("appeared.csv", "scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz", "store"),
+    ".lock",
+}
 DEFAULT = SSCD("nearest", "random", 0.5, 20, 0, distance_weight=0.8)
 
 
@@ -1003,7 +1006,8 @@ def test_stages_of_a_run_are_reported_in_order(paths: Paths, tmp_path: Path) -> 
     made(paths, TESTED, monitor=recorder, out=tmp_path / "out")
     counting = ["counting old", "counting new"]  # for control words
     embedding = ["reading old", "reading new", "encoding", "writing"]
-    assert recorder.stages == [*counting, *embedding, "scoring", "measuring gaps", "report"]
+    appeared = [f"appeared words: reading {corpus}" for corpus in ("old", "new")]
+    assert recorder.stages == [*counting, *appeared, *embedding, "scoring", "measuring gaps", "report"]
 
 
 # ----------------------------------------------------------------------------------------------------------- full disks

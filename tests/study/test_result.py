@@ -201,6 +201,7 @@ def test_result_can_be_saved_anywhere(result: Result, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "there"
     assert result.save(folder) == folder
     assert {path.name for path in folder.iterdir()} == {
+        "appeared.csv",
         "scores.csv",
         "scores.parquet",
         "run.json",

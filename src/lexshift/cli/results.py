@@ -139,6 +139,8 @@ def print_summary(result: StudyResult, folder: str) -> None:
     err.print(Text(f"{result.headline()}."))
     if note := result.background_note():
         err.print(Text(f"{note}."))
+    if found := result.appeared_headline():
+        err.print(Text(f"{found}."))
     if result.has_senses:
         err.print(Text(f"{result.sense_headline()}."))
     if caution := result.caution():

@@ -11,17 +11,19 @@ import hashlib
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
+from lexshift.corpus import counting
 from lexshift.corpus.language import detect_languages
 from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
 from lexshift.corpus.passages import Block, read_corpus
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
+from lexshift.corpus.word_rule import FoldTable
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
@@ -96,13 +98,15 @@ def find_in_periods(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     shared: bool = False,
+    only: Collection[str] | None = None,
 ) -> dict[str, Occurrences]:
     """Read a corpus once, and collect the occurrences of each of its periods, the earliest first.
 
     ``unit`` is "year", "decade" or "month". The result has all occurrences of each word and period, or a sample of
     ``max_per_word``; with ``shared``, the samples of different words share sentences as far as possible. The checksum
     of a period is made from that of the corpus, the unit and the label of the period. Text without a period, and
-    everything that concerns complete files, is counted among the skipped text of the first period.
+    everything that concerns complete files, is counted among the skipped text of the first period. ``only`` names the
+    periods that are searched, all of them by default.
     """
     checks.choice(unit, "by", BY)
     targets.first_words  # noqa: B018  refuses forms that cannot be found before the corpus is read
@@ -120,7 +124,10 @@ def find_in_periods(
     )
     cutter = _Cutter(unit, reading_options, sources, corpus_tally.skipped)
     blocks = (
-        part for block in read_corpus(sources, reading_options, corpus_tally, progress) for part in cutter.cut(block)
+        part
+        for block in read_corpus(sources, reading_options, corpus_tally, progress)
+        for part in cutter.cut(block)
+        if only is None or part.period in only
     )
     collect_occurrences(blocks, targets, reading_options.language, collectors, cutter.tallies)
     labels = sorted(label for label in collectors if cutter.tallies[label].words)
@@ -141,6 +148,50 @@ def find_in_periods(
             hashlib.sha256(f"{corpus_tally.content}\0{unit}\0{label}".encode()).hexdigest(),
         )
         for label in labels
+    }
+
+
+def count_end_periods(
+    corpus: str | os.PathLike[str],
+    table: FoldTable,
+    unit: str,
+    reading: Reading,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, counting.WordCounts]:
+    """Read a corpus once, and count the words of its first and of its last period, which are not known beforehand.
+
+    Parameters
+    ----------
+    corpus : str or path
+    table : FoldTable
+        The rule by which words are counted.
+    unit : str
+        Length of the periods.
+    reading : Reading
+    progress : callable, optional
+        Called with the number of bytes read so far and of all bytes.
+
+    Returns
+    -------
+    dict of str to WordCounts
+        The first period, and the last one if there are several.
+    """
+    sources = find_sources(corpus)
+    cutter = _Cutter(unit, reading, sources, Counter())
+    ends: dict[str, counting.Counter] = {}
+    for block in read_corpus(sources, reading, Tally(), progress):
+        for part in cutter.cut(block):
+            # A period between two others is not an end, and a period that is an end was one from its first word on.
+            if len(ends) == 2 and min(ends) < part.period < max(ends):
+                continue
+            counter = ends.get(part.period) or counting.Counter(table)
+            counter.add(part.data)
+            if counter.total:
+                ends[part.period] = counter
+                ends = {period: ends[period] for period in sorted({min(ends), max(ends)})}
+    return {
+        period: counting.make_word_counts(counting.sum_counts(counter.words()), os.fspath(corpus))
+        for period, counter in ends.items()
     }
 
 

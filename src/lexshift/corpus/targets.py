@@ -6,7 +6,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -281,6 +281,7 @@ def lemma_dictionary(language: str) -> Mapping[str, str]:
         ) from None
 
 
+@lru_cache(1)  # several parts of a run need it, and making it takes seconds for some languages
 def folded_lemmas(language: str) -> dict[str, str]:
     """Return the lemma of every form, both folded as in counting.
 

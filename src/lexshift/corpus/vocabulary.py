@@ -123,11 +123,7 @@ def select_vocabulary(
     """
     if match != "token":
         refuse_unsegmented([corpus.counts for corpus in counts])
-    if language == AUTO:
-        language = detect_language_by_counts(counts[-1])
-    else:
-        language = base_code(language) if base_code(language) in LANGUAGES else None
-    excluded = load_function_words(language) if language is not None else frozenset()
+    language, excluded = _find_function_words(counts, language)
     corpora = [_count_lemmas(corpus, lemmas or {}, excluded) for corpus in counts]
     totals = [corpus.total for corpus in counts]
     policy = "kept" if names else _name_policy(language, corpora)
@@ -142,8 +138,7 @@ def select_vocabulary(
         cases = [corpus.get(word, _ABSENT) for corpus in corpora]
         occurrences = tuple(n for n, _, _ in cases)
         if max(occurrences) >= min_count:
-            small, capital = sum(case[1] for case in cases), sum(case[2] for case in cases)
-            share = capital / (small + capital) if small + capital >= _MIN_OCCURRENCES else None
+            share = _capital_share(cases)
             reason = _reason(word, occurrences, min_count, excluded, match)
             if reason == SELECTED and policy == LEFT_OUT and share is not None and share > _MIN_CAPITALS:
                 reason = NAME
@@ -155,6 +150,56 @@ def select_vocabulary(
     for i in candidates[top_words:] if top_words else ():
         entries[i] = entries[i]._replace(reason=f"beyond the {top_words} most frequent")
     return Vocabulary(entries, language, policy, len(every_word) - len(entries), len(candidates))
+
+
+def select_content_words(
+    counts: Sequence[WordCounts],
+    min_total: int,
+    names: bool = True,
+    lemmas: Mapping[str, str] | None = None,
+    language: str | None = AUTO,
+    match: str = "word",
+    max_capitals: float = _MIN_CAPITALS,
+) -> list[Entry]:
+    """Select the words that occur at least ``min_total`` times in all corpora together, however they are distributed.
+
+    Function words, numbers and, unless ``names``, names are left out.
+
+    Parameters
+    ----------
+    counts, names, lemmas, language, match
+        As for :func:`select_vocabulary`.
+    min_total : int
+        Minimum number of occurrences in all corpora together.
+    max_capitals : float
+        Share of capital letters inside sentences above which a word is a name.
+
+    Returns
+    -------
+    list of Entry
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> old, new = WordCounts({"mouse": 3, "the": 9, "cat": 1}, 13), WordCounts({"the": 9, "cat": 1}, 10)
+    >>> [(entry.word, entry.counts) for entry in select_content_words([old, new], min_total=3)]
+    [('mouse', (3, 0))]
+    """
+    language, excluded = _find_function_words(counts, language)
+    corpora = [_count_lemmas(corpus, lemmas or {}, excluded) for corpus in counts]
+    policy = "kept" if names else _name_policy(language, corpora)
+    totals = Counter[str]()
+    for corpus in corpora:
+        totals.update({word: n for word, (n, _, _) in corpus.items()})
+    entries = []
+    for word in sorted(word for word, n in totals.items() if n >= min_total):
+        if word.lower() in excluded or not is_word(word, match):
+            continue
+        cases = [corpus.get(word, _ABSENT) for corpus in corpora]
+        share = _capital_share(cases)
+        if policy != LEFT_OUT or share is None or share <= max_capitals:
+            entries.append(Entry(word, tuple(n for n, _, _ in cases), share, SELECTED))
+    return entries
 
 
 def detect_language_by_counts(counts: WordCounts) -> str | None:
@@ -171,6 +216,21 @@ def detect_language_by_counts(counts: WordCounts) -> str | None:
 def load_function_words(language: str) -> frozenset[str]:
     """Return the function words of one of the :data:`LANGUAGES`."""
     return frozenset(files("lexshift.corpus").joinpath("function_words", f"{language}.txt").read_text("utf-8").split())
+
+
+def _find_function_words(counts: Sequence[WordCounts], language: str | None) -> tuple[str | None, frozenset[str]]:
+    """Return the language whose function words are excluded, None if it is not known, and these words."""
+    if language == AUTO:
+        language = detect_language_by_counts(counts[-1])
+    else:
+        language = base_code(language) if base_code(language) in LANGUAGES else None
+    return language, load_function_words(language) if language is not None else frozenset()
+
+
+def _capital_share(cases: Sequence[Cases]) -> float | None:
+    """Return the share of capital letters inside sentences in all corpora together; None if there are too few."""
+    small, capital = sum(case[1] for case in cases), sum(case[2] for case in cases)
+    return capital / (small + capital) if small + capital >= _MIN_OCCURRENCES else None
 
 
 def _count_lemmas(counts: WordCounts, lemmas: Mapping[str, str], function_words: frozenset[str]) -> dict[str, Cases]:

@@ -26,6 +26,7 @@ from lexshift.report.page import (
     render_page,
     round_figures,
 )
+from lexshift.report.presence import notebook_presence, presence_groups
 from lexshift.report.senses import SCRIPT, STYLE, notebook_senses, sense_values
 from lexshift.senses.evidence import leanings, plane
 from lexshift.senses.variety import choose_varied
@@ -45,7 +46,7 @@ _TABLE_ROWS = 200  # rows of the table that needs no script
 _USAGES = 60_000  # usages on the whole page, unless the minimum per word requires more
 _MAX_USAGES, _MIN_USAGES = 150, 6  # per word and corpus
 _FIRST_WORDS = 100  # words that get the maximum, however many words there are
-_LISTED = 30  # words in the list of words that appeared or disappeared
+_LISTED = 30  # studied words in the list of words that appeared or disappeared
 _ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
 _NUMBERS = (
     *("score", "low", "high", "distance", "sscd", "p", "q", "gap", "gap_low", "gap_high"),
@@ -68,7 +69,7 @@ def render(result: Result) -> str:
         hidden=max(len(result.table) - _TABLE_ROWS, 0),
         verdicts={verdict: result.count(verdict) for verdict in VERDICTS if result.count(verdict)},
         has_excess=bool(result.backdrop.control_words),
-        listed=listed_words(result),
+        presence=presence_groups(result, listed_words(result)),
         max_local_fdr=MAX_LOCAL_FDR,
         methods=methods(result),
         tested=tested_by(result) if result.scores.words else "",
@@ -98,7 +99,7 @@ def notebook_view(result: Result) -> str:
     columns = ["word", *result.labels, "change", "95 % interval", "gap", *(["excess"] if has_excess else []), "q"]
     note = result.background_note()
     table = notebook_table(result.headline(), [*columns, "verdict"], rows, len(result.table), note=note)
-    return table + notebook_senses(result)
+    return table + notebook_presence(result) + notebook_senses(result)
 
 
 def content(result: Result) -> dict[str, Any]:
@@ -148,14 +149,14 @@ def content(result: Result) -> dict[str, Any]:
 
 
 def listed_words(result: Result) -> list[dict[str, Any]]:
-    """Return the first words that appeared or disappeared, each with its first sentence on the page."""
+    """Return the first studied words that appeared or disappeared, each with its first sentence on the page."""
     table = result.table
     found = table[table["verdict"].isin((APPEARED, DISAPPEARED))].head(_LISTED)
     listed = []
     for row in found.to_dict("records"):
         side = int(row["verdict"] == APPEARED)
         usages = _word_details(result, row["word"], _MIN_USAGES)["usages"][side]
-        listed.append(row | {"side": OLD_NEW[side], "usage": usages[0][:3] if usages else None})
+        listed.append(row | {"usages": [usage[:3] for usage in usages[:1]]})
     return listed
 
 

@@ -11,8 +11,9 @@ from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
 from lexshift.scoring.gap import RESAMPLES
 from lexshift.scoring.permutation import DOCUMENTS, STAGES, USAGES, PermutationTest
+from lexshift.study.appeared_words import MIN_DOCUMENTS
 from lexshift.study.settings import ONCE
-from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_RATIO, Backdrop
+from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_PRESENT, MIN_RATIO, Backdrop
 
 if TYPE_CHECKING:
     from lexshift.study.result import Result
@@ -71,6 +72,7 @@ def methods(result: Result) -> list[str]:
     """Return paragraphs that describe the data, the embeddings, the scores, the tests, the verdicts and the senses."""
     paragraphs = [_data(result), _embedding(result), _scores(result), _tests(result)]
     paragraphs += [_verdicts(result)] if result.scores.words else []
+    paragraphs += [_appeared(result)] if result.appeared_words is not None and result.appeared_words.words else []
     return [*paragraphs, _senses(result)] if result.senses else paragraphs
 
 
@@ -229,6 +231,18 @@ def _verdicts(result: Result) -> str:
         f"floor, as differing if q ≤ {alpha:g}, and as unclear if not. Words that could not be tested because they "
         f"were at least {MIN_RATIO:g} times as frequent in one corpus as in the other are reported as appeared or "
         f"disappeared."
+    )
+
+
+def _appeared(result: Result) -> str:
+    assert result.appeared_words is not None
+    alpha, least = result.settings["alpha"], result.settings["min_usages"]
+    return (
+        f"All words of the corpora were also counted. A word is listed as appeared or disappeared if it occurred at "
+        f"least {MIN_PRESENT} times in one corpus, but fewer than {least} times and at most 1/{MIN_RATIO:g} as often "
+        f"in the other one; if an exact test of equal frequencies was significant (q ≤ {alpha:g} over "
+        f"{result.appeared_words.tested:,} content words, Benjamini-Hochberg); and if it occurred in {MIN_DOCUMENTS} "
+        f"or more documents, or in all documents of a corpus with fewer."
     )
 
 

@@ -22,6 +22,7 @@ from lexshift.report.page import (
     render_page,
     round_figures,
 )
+from lexshift.report.presence import notebook_presence, presence_groups
 from lexshift.report.senses import SCRIPT, STYLE, notebook_senses, sense_values
 from lexshift.senses.variety import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
@@ -56,6 +57,7 @@ def render(trace: Trace) -> str:
         hidden=max(len(trace.table) - _TABLE_ROWS, 0),
         verdicts={verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]},
         has_excess=bool(trace.backdrop.control_words),
+        presence=presence_groups(trace),
         max_local_fdr=MAX_LOCAL_FDR,
         facts=facts(trace),
     )
@@ -76,7 +78,8 @@ def notebook_view(trace: Trace) -> str:
     columns = ["word", "usages", "change", "gap", *(["excess"] if has_excess else []), "q", "farthest period"]
     columns += ["verdict", "change points"]
     note = trace.background_note()
-    return notebook_table(trace.headline(), columns, rows, len(trace.table), note=note) + notebook_senses(trace)
+    table = notebook_table(trace.headline(), columns, rows, len(trace.table), note=note)
+    return table + notebook_presence(trace) + notebook_senses(trace)
 
 
 def content(trace: Trace) -> dict[str, Any]:

@@ -256,14 +256,14 @@ def _announcement(n_words: int, found: Mapping[str, Occurrences], folder: Path |
 
 
 class PrefixedMonitor:
-    """A monitor that says of each stage and note that it concerns the control words."""
+    """A monitor that says of each stage and note what it concerns, by default the control words."""
 
-    def __init__(self, monitor: Monitor) -> None:
-        self._monitor = monitor
+    def __init__(self, monitor: Monitor, prefix: str = "control words") -> None:
+        self._monitor, self._prefix = monitor, prefix
 
     def stage(self, name: str, total: int, unit: str) -> None:
         """Begin a stage."""
-        self._monitor.stage(f"control words: {name}", total, unit)
+        self._monitor.stage(f"{self._prefix}: {name}", total, unit)
 
     def advance(self, done: int, items: int = 0, status: str = "") -> None:
         """Report progress in the present stage."""
@@ -272,4 +272,4 @@ class PrefixedMonitor:
     def note(self, text: str) -> None:
         """Show a note to the user."""
         is_warning = text.startswith(_WARNING)
-        self._monitor.note(f"{_WARNING * is_warning}control words: {text.removeprefix(_WARNING)}")
+        self._monitor.note(f"{_WARNING * is_warning}{self._prefix}: {text.removeprefix(_WARNING)}")

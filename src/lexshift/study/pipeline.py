@@ -1,7 +1,8 @@
 """Run a study, from corpora to a result: the pipeline of compare, discover and trace.
 
 1. Check the settings, the corpora and the folder; detect languages; load the encoder.
-2. Choose the words, find their usages and embed them; do the same for control words.
+2. Choose the words, find their usages and embed them; do the same for control words. Find the words that appeared or
+   disappeared among all words of the corpora.
 3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
 4. Find the senses of the words, if they were asked for.
 5. Record the provenance, and save the result.
@@ -19,7 +20,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lexshift import __version__
 from lexshift.corpus import Corpus
@@ -43,11 +44,13 @@ from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import check_store_folder
+from lexshift.study.appeared_words import AppearedWords, find_appeared_words
 from lexshift.study.control_usages import ControlUsages, embed_control_words, take_control_usages
 from lexshift.study.control_words import ControlWords, choose_control_words, has_number, read_control_targets
 from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
+from lexshift.study.form_hint import find_form_hint
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, check_periods
 from lexshift.study.result import Result
@@ -129,13 +132,11 @@ def _run_study(
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
         reader = _open_reader(question, periods, readings, settings, engine, cache, progress)
-        targets, vocabulary, control_words = _choose_words(
-            question, reader, targets, control_targets, settings, language, progress
-        )
+        chosen = _choose_words(question, reader, targets, control_targets, settings, language, progress)
         encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
         siblings = make_store(
             None if results is None else results.path / STORE,
-            targets,
+            chosen.targets,
             store_settings(readings, settings.match, reader.sampling, settings.precision, settings.by),
             encoder,
             reader.scan,
@@ -146,13 +147,11 @@ def _run_study(
             encode=encode,
         )
         if question == DISCOVER:
-            controls = take_control_usages(control_words, siblings)
+            controls = take_control_usages(chosen.control, siblings)
         else:
             path = None if results is None else results.path
-            controls = embed_control_words(control_words, path, reader, settings, encoder, encode, progress)
-        result = _analyse(
-            question, siblings, controls, encoder, targets, settings, periods, vocabulary, cache, progress
-        )
+            controls = embed_control_words(chosen.control, path, reader, settings, encoder, encode, progress)
+        result = _analyse(question, siblings, controls, encoder, chosen, settings, periods, cache, progress)
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
         result.run.update(encoder_choice=choice, warnings=warnings)
@@ -172,6 +171,16 @@ def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
         check_store_folder(out / CONTROL)  # which is opened only after the other store was written
 
 
+class _ChosenWords(NamedTuple):
+    """The words of a run, and what counting all words of the corpora showed."""
+
+    targets: Targets
+    vocabulary: Vocabulary | None  # None if the user named the words
+    control: ControlWords
+    appeared: AppearedWords | None
+    hint: str | None  # at forms of the words that are not studied
+
+
 def _choose_words(
     question: str,
     reader: CorpusReader,
@@ -180,20 +189,20 @@ def _choose_words(
     settings: Settings,
     language: str | None,
     monitor: Monitor,
-) -> tuple[Targets, Vocabulary | None, ControlWords]:
-    """Return the words of the study, the vocabulary if they are chosen from it, and the control words."""
+) -> _ChosenWords:
+    """Choose the words of the study and the control words, and find the words that appeared or disappeared."""
     needs_counts = targets is None or has_number(settings.control)
     counts = count_first_and_last(reader) if needs_counts else None
-    vocabulary = None
+    vocabulary, hint, rules = None, None, list(reader.readings.values())[-1].language
     if targets is None:
         vocabulary = choose_vocabulary(question, reader, counts, settings, language, monitor)
-        targets = read_targets(vocabulary.words, settings.match, list(reader.readings.values())[-1].language)
+        targets = read_targets(vocabulary.words, settings.match, rules)
+    elif hint := find_form_hint(targets, counts, rules):
+        monitor.note(hint)
     studied = targets.words if question == DISCOVER else None
-    return (
-        targets,
-        vocabulary,
-        choose_control_words(reader, settings, counts, control_targets, language, studied),
-    )
+    control = choose_control_words(reader, settings, counts, control_targets, language, studied)
+    appeared = find_appeared_words(reader, counts, settings, language)
+    return _ChosenWords(targets, vocabulary, control, appeared, hint)
 
 
 def _open_reader(
@@ -221,14 +230,14 @@ def _analyse(
     siblings: Siblings,
     controls: ControlUsages,
     encoder: Encoder,
-    targets: Targets,
+    chosen: _ChosenWords,
     settings: Settings,
     periods: Periods,
-    vocabulary: Vocabulary | None,
     cache: Cache | None,
     monitor: Monitor,
 ) -> StudyResult:
     """Score and test the words of a store, and return the result of the question."""
+    targets, vocabulary = chosen.targets, chosen.vocabulary
     if len(siblings.corpora) < 2:
         raise UserError(
             f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
@@ -251,23 +260,27 @@ def _analyse(
     run = run_record(record, targets, siblings, periods, scores)
     for note in run["notes"]:
         monitor.note(note)
+    run["notes"] += [chosen.hint] if chosen.hint else []  # which was shown before
     run["control"] = controls.record()
+    run["appeared"] = None if chosen.appeared is None else chosen.appeared.record()
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
+    counted = {"controls": controls, "appeared_words": chosen.appeared}
     if finder is None:
         history = find_history(usages, settings, monitor)
         ordinary = controls.in_space(None)
         judged, backdrops = compare_ends(
             usages, ordinary, calibration, judged_space, settings.seed, settings.alpha, monitor
         )
-        trace = Trace(*shared, scores.words, *history, evidence=judged, backdrops=backdrops, controls=controls)
+        weighed: dict[str, Any] = {"evidence": judged, "backdrops": backdrops, **counted}
+        trace = Trace(*shared, scores.words, *history, **weighed)
         run["background"] = asdict(trace.backdrop) | {"periods": list(trace.ends)}
         return trace
     by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     first, second = periods.labels
     evidence, backdrop = finder.find(settings.alpha, monitor)
     run["background"] = asdict(backdrop)
-    weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop, "controls": controls}
+    weighed = {"evidence": evidence, "backdrop": backdrop, **counted}
     if vocabulary is None or question == COMPARE:
         return Result(*shared, by_word, (first, second), **weighed)
     return Discovery(*shared, by_word, (first, second), vocabulary, **weighed)

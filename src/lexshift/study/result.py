@@ -18,6 +18,7 @@ from lexshift.scoring.space import Space
 from lexshift.scoring.sscd import SSCD
 from lexshift.senses.word_senses import WordSenses
 from lexshift.store.siblings import Siblings
+from lexshift.study.appeared_words import AppearedWords
 from lexshift.study.folder import Kind
 from lexshift.study.periods import OLD_NEW
 from lexshift.study.result_files import FILES, SENSE_FILES
@@ -31,6 +32,7 @@ from lexshift.study.verdict import (
     Evidence,
     count_verdicts,
     decide_verdict,
+    describe_presence,
     explain_verdict,
     presence,
 )
@@ -50,7 +52,7 @@ class Result(StudyResult):
 
     Parameters
     ----------
-    siblings, words, run, space, senses, controls
+    siblings, words, run, space, senses, controls, appeared_words
         As for :class:`~lexshift.study.study_result.StudyResult`.
     scores : Scores
         The scores of the words with enough usages.
@@ -132,8 +134,7 @@ class Result(StudyResult):
         found = self.count_occurrences(word, OLD_NEW[0]), self.count_occurrences(word, OLD_NEW[1])
         sizes = self.corpus(OLD_NEW[0])["words"], self.corpus(OLD_NEW[1])["words"]
         if verdict := presence(found, sizes):
-            numbers = [f"{n or 'no'} {'occurrence' if n == 1 else 'occurrences'}" for n in found]
-            return verdict, " and ".join(f"{n} in {label}" for n, label in zip(numbers, self.labels, strict=True))
+            return verdict, describe_presence(found, self.labels)
         return TOO_FEW, self._why_too_few(n_old, n_new)
 
     def _why_too_few(self, *counts: int) -> str:
@@ -204,7 +205,7 @@ class Result(StudyResult):
         sscd = to_plain(self.scores.sscd) | {"metric": self.settings["metric"]}
         values = {"scores": to_plain(self.scores.words), "curve": to_plain(self.scores.curve), "sscd": sscd}
         values |= {"evidence": to_plain(self.evidence), "backdrop": to_plain(self.backdrop)}
-        return values | {"senses": to_plain(self.senses)}
+        return values | {"senses": to_plain(self.senses), "appeared": to_plain(self.appeared_words)}
 
     @classmethod
     def restore(
@@ -219,6 +220,7 @@ class Result(StudyResult):
         more["senses"] = from_plain(dict[str, WordSenses], details["senses"])
         more["evidence"] = from_plain(dict[str, Evidence], details["evidence"])
         more["backdrop"] = from_plain(Backdrop, details["backdrop"])
+        more["appeared_words"] = from_plain(AppearedWords | None, details["appeared"])
         first, second = (entry["name"] for entry in run["corpora"])
         return cls(siblings, run["words"], run, space, scores, (first, second), **more)
 

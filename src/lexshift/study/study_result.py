@@ -18,9 +18,11 @@ from lexshift.scoring.space import Space
 from lexshift.senses.word_senses import WordSenses
 from lexshift.store.format import INDEX, OCCURRENCES, VECTORS
 from lexshift.store.siblings import Siblings
+from lexshift.study.appeared_words import AppearedWords
 from lexshift.study.control_usages import ControlUsages
 from lexshift.study.folder import Kind, open_results
 from lexshift.study.result_files import (
+    APPEARED_CSV,
     CONCORDANCE,
     CONTROL,
     DETAILS,
@@ -62,6 +64,8 @@ class StudyResult(ABC):
         The senses of the words that have enough usages; empty unless they were asked for.
     controls : ControlUsages, optional
         The usages of the control words; None if they are not at hand.
+    appeared_words : AppearedWords, optional
+        The words that appeared or disappeared, studied or not; None if the words of the corpora were not counted.
     """
 
     kind: ClassVar[Kind]
@@ -72,6 +76,7 @@ class StudyResult(ABC):
     space: Space | None
     senses: Mapping[str, WordSenses] = field(default_factory=dict, kw_only=True)
     controls: ControlUsages | None = field(default=None, kw_only=True)
+    appeared_words: AppearedWords | None = field(default=None, kw_only=True)
 
     @cached_property
     @abstractmethod
@@ -102,6 +107,21 @@ class StudyResult(ABC):
     @abstractmethod
     def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
         """Return a saved result."""
+
+    @cached_property
+    def appeared(self) -> pd.DataFrame:
+        """A row for each word that appeared or disappeared, studied or not; empty if words were not counted.
+
+        Columns: word, verdict, n_old, n_new (occurrences; in a trace, in the first and the last period),
+        per_million_old, per_million_new (frequencies), log_likelihood (ratio of Dunning 1993, by which the words are
+        ranked), q (exact test of equal frequencies, adjusted for all content words), documents (number of documents in
+        a sample of at most 50 occurrences), examples (sentences, separated by " | ").
+        """
+        return (self.appeared_words or AppearedWords((), 0, (0, 0))).table()
+
+    def appeared_headline(self) -> str | None:
+        """Return the words that appeared or disappeared in a sentence, or None if there are none."""
+        return None if self.appeared_words is None else self.appeared_words.headline()
 
     @property
     def has_senses(self) -> bool:
@@ -205,6 +225,8 @@ class StudyResult(ABC):
         from lexshift.report import render
 
         files = table_files(self.table, SCORES_CSV, SCORES_PARQUET)
+        if self.appeared_words is not None:
+            files[APPEARED_CSV] = csv_text(self.appeared).encode("utf-8", "replace")
         if self.space is not None:
             space = BytesIO()
             self.space.write(space)

@@ -20,6 +20,7 @@ from lexshift.scoring.space import Space
 from lexshift.senses.evidence import typicality
 from lexshift.senses.word_senses import WordSenses
 from lexshift.store.siblings import Siblings
+from lexshift.study.appeared_words import AppearedWords
 from lexshift.study.evidence import Ends
 from lexshift.study.folder import Kind
 from lexshift.study.result_files import FILES, SENSE_FILES, table_files
@@ -59,7 +60,7 @@ class Trace(StudyResult):
 
     Parameters
     ----------
-    siblings, words, run, space, senses, controls
+    siblings, words, run, space, senses, controls, appeared_words
         As for :class:`lexshift.Result`; the corpora of ``siblings`` are the periods, the earliest first.
     scores : mapping of (word, earlier period, later period) to WordScore
         Scores of the pairs of periods; periods are numbered from 0.
@@ -286,6 +287,7 @@ class Trace(StudyResult):
             "evidence": to_plain(self.evidence),
             "backdrops": backdrops,
             "senses": to_plain(self.senses),
+            "appeared": to_plain(self.appeared_words),
         }
 
     @classmethod
@@ -303,6 +305,7 @@ class Trace(StudyResult):
             senses=from_plain(dict[str, WordSenses], details["senses"]),
             evidence=from_plain(dict[str, Evidence], details["evidence"]),
             backdrops={(start, end): from_plain(Backdrop, values) for start, end, values in details["backdrops"]},
+            appeared_words=from_plain(AppearedWords | None, details["appeared"]),
         )
 
 

@@ -277,6 +277,16 @@ def presence(occurrences: tuple[int, int], sizes: tuple[int, int]) -> str | None
     return None
 
 
+def describe_presence(occurrences: tuple[int, int], labels: tuple[str, str]) -> str:
+    """Return the numbers of occurrences of a word in both corpora in a few words.
+
+    >>> describe_presence((109, 1), ("1611", "2000"))
+    '109 occurrences in 1611 and 1 occurrence in 2000'
+    """
+    numbers = [f"{n or 'no'} {'occurrence' if n == 1 else 'occurrences'}" for n in occurrences]
+    return " and ".join(f"{number} in {label}" for number, label in zip(numbers, labels, strict=True))
+
+
 def count_verdicts(counts: Mapping[str, int]) -> str:
     """Return the number of words of each verdict as a phrase, in the order of :data:`VERDICTS`.
 
