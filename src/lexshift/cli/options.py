@@ -62,6 +62,9 @@ Gold = Annotated[
 ]
 Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
 FailOn = Annotated[str | None, typer.Option("--fail-on", help="Verdicts (a,b) that make the exit status 3.")]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Print how much there is to do, how long it takes and its size; start nothing.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
 

@@ -34,7 +34,6 @@ from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, Local, as_engine
 from lexshift.engine.reader import PartsReader
-from lexshift.errors import UserError
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
 from lexshift.scoring.space import Space, calibration_space
@@ -48,7 +47,7 @@ from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.history import find_history
-from lexshift.study.periods import Periods, Place, check_periods
+from lexshift.study.periods import Periods, Place, check_periods, check_two_periods
 from lexshift.study.result import Result
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, ONCE, TRACE, Settings
@@ -95,7 +94,7 @@ def run_study(
         check_results(out, kind)
     periods = check_periods(question, corpora, settings)
     if out is not None:
-        _check_stores(Path(out), None if question == TRACE else periods.keys)
+        check_stores(Path(out), None if question == TRACE else periods.keys)
     languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
@@ -117,8 +116,8 @@ def run_study(
         if question == DISCOVER or not isinstance(engine, Local):
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
-        reader = _open_reader(question, periods, readings, settings, engine, cache, progress)
-        targets, vocabulary, control_words = _choose_words(
+        reader = open_reader(question, periods, readings, settings, engine, cache, progress)
+        targets, vocabulary, control_words = choose_words(
             question, reader, targets, control_targets, settings, language, progress
         )
         encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
@@ -152,7 +151,7 @@ def run_study(
     return result
 
 
-def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
+def check_stores(out: Path, labels: Sequence[str] | None) -> None:
     """Refuse a results folder whose stores hold other corpora than those with these labels, or whose are not ours."""
     if labels is not None:
         check_store(out / STORE, labels)
@@ -161,7 +160,7 @@ def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
         check_store_folder(out / CONTROL)  # which is opened only after the other store was written
 
 
-def _choose_words(
+def choose_words(
     question: str,
     reader: CorpusReader,
     targets: Targets | None,
@@ -185,7 +184,7 @@ def _choose_words(
     )
 
 
-def _open_reader(
+def open_reader(
     question: str,
     periods: Periods,
     readings: dict[str, Reading],
@@ -218,10 +217,7 @@ def _analyse(
     monitor: Monitor,
 ) -> StudyResult:
     """Score and test the words of a store, and return the result of the question."""
-    if len(siblings.corpora) < 2:
-        raise UserError(
-            f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
-        )
+    check_two_periods(siblings.corpora)
     if settings.duplicates == ONCE:
         siblings = siblings.without_duplicates()
     usages = Usages(siblings, targets.words, settings.min_usages)
