@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lexshift.cli import options
+from lexshift.cli import completion, options
 
 
 @options.with_settings(
@@ -34,7 +34,12 @@ def command(
     ],
     settings: dict[str, Any],
     seed: Annotated[int, typer.Option(help="Seed for the random sample of usages.")] = 0,
-    missing: Annotated[str, typer.Option(help="Treatment of words that never occur: error or skip.")] = "error",
+    missing: Annotated[
+        str,
+        typer.Option(
+            help="Treatment of words that never occur: error or skip.", autocompletion=completion.completer("missing")
+        ),
+    ] = "error",
     form: Annotated[str, typer.Option("--format", help="Format of the printed plan: table or json.")] = "table",
     plan: options.Plan = False,
 ) -> None:

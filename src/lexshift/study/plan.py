@@ -123,6 +123,8 @@ def plan_study(
     sizes = pair_sizes(forecast.contents, targets.words, labels, settings.min_usages)
     stores = [forecast] if control is None else [forecast, control]
     results_bytes = estimate_results_bytes(forecast.contents, settings.senses)
+    if question == DISCOVER:
+        results_bytes += forecast.other_bytes()  # the samples in the cache of its parts
     scoring = estimate_scoring(sizes, dimensions, settings)
     store_bytes, peak_bytes = _count_bytes(stores, dimensions)
     return StudyPlan(
