@@ -271,6 +271,15 @@ UNKNOWN = frozenset({None, "unknown"})
 """Codes of a language that is not known."""
 
 
+def check_libraries(extra: str) -> None:
+    """Raise an error that names an extra of lexshift if the libraries of encoders are not installed."""
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise UserError(
+            f"encoding needs torch and transformers: pip install 'lexshift[{extra}]', or without installing it, pipx "
+            f"run --spec 'lexshift[{extra}]' lexshift"
+        )
+
+
 def known_languages(model: Any) -> tuple[str, ...] | None:
     """Return the codes of the languages that a built-in encoder knows; None for any other model."""
     return BUILT_IN[model].languages if isinstance(model, str) and model in BUILT_IN else None
@@ -301,6 +310,7 @@ def choose_built_in(languages: Iterable[str | None]) -> tuple[str, str]:
     """
     codes = _base_codes(languages)
     best, *others = rank_built_in(codes)
+    check_libraries(best.extra)  # before a model in the cache of the user counts as installed
     chosen = next((encoder for encoder in (best, *others) if encoder.source.is_installed), None)
     reason = _describe_languages(codes)
     if chosen is None and codes != {"en"}:
