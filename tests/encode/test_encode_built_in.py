@@ -307,7 +307,7 @@ def test_every_file_of_an_adapter_is_known_and_small(name: str) -> None:
 def test_missing_libraries_are_named_before_a_model_is_chosen(
     monkeypatch: pytest.MonkeyPatch, languages: list[str], extra: str
 ) -> None:
-    monkeypatch.setattr("lexshift.encode.built_in.find_spec", lambda _: None)
+    monkeypatch.setattr("lexshift.encode.libraries.find_spec", lambda _: None)
     monkeypatch.setattr("lexshift.encode.built_in.is_cached", lambda _: True)  # converted for another installation
     with pytest.raises(UserError) as caught:
         choose_built_in(languages)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lexshift.encode import nano_e5
+from lexshift.encode.libraries import check_libraries
 from lexshift.encode.model_cache import cached_model, is_cached
 from lexshift.errors import UserError
 from lexshift.utils.monitor import Monitor
@@ -269,15 +270,6 @@ PREFERENCES = {
 """The names among which "auto" chooses for English and for all other text, the preferred one first."""
 UNKNOWN = frozenset({None, "unknown"})
 """Codes of a language that is not known."""
-
-
-def check_libraries(extra: str) -> None:
-    """Raise an error that names an extra of lexshift if the libraries of encoders are not installed."""
-    if find_spec("torch") is None or find_spec("transformers") is None:
-        raise UserError(
-            f"encoding needs torch and transformers: pip install 'lexshift[{extra}]', or without installing it, pipx "
-            f"run --spec 'lexshift[{extra}]' lexshift"
-        )
 
 
 def known_languages(model: Any) -> tuple[str, ...] | None:

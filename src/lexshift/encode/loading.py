@@ -23,7 +23,8 @@ from lexshift.encode.adaptation import FILE as RECORD
 from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import merge_adapter, read_adapter
-from lexshift.encode.built_in import AUTO, BUILT_IN, MODEL_FILES, check_libraries
+from lexshift.encode.built_in import AUTO, BUILT_IN, MODEL_FILES
+from lexshift.encode.libraries import check_libraries
 from lexshift.encode.sentence_modules import folder_length
 from lexshift.errors import Note, UserError
 
