@@ -143,7 +143,7 @@ def run_study(
         )
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
-        result.run.update(encoder_choice=choice, warnings=warnings)
+        result.run.update(encoder_choice=choice, warnings=warnings, arguments=settings.arguments(question))
         if results is not None:
             progress.stage("report", 1, "pages")
             results.save(result.run, result.files)

@@ -27,11 +27,11 @@ from lexshift.store.embedding import corpus_names, gather_contents, store_settin
 from lexshift.store.forecast import StoreForecast, forecast_store
 from lexshift.store.writer import check_store_folder, find_store, with_encoder
 from lexshift.study.control_usages import CONTROL_SAMPLING
-from lexshift.study.control_words import read_control_targets
+from lexshift.study.control_words import ControlWords, read_control_targets
 from lexshift.study.encoder_profile import EncoderProfile, PlannedEncoder
 from lexshift.study.estimates import ENCODING_RANGE, estimate_results_bytes, estimate_scoring, pair_sizes
 from lexshift.study.folder import check_results
-from lexshift.study.periods import Place, check_periods, check_two_periods
+from lexshift.study.periods import Periods, Place, check_periods, check_two_periods
 from lexshift.study.pipeline import RESULTS, check_stores, choose_words, open_reader
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import DISCOVER, TRACE, Settings
@@ -105,16 +105,10 @@ def plan_study(
             None if out is None else out / STORE, targets, reader, missing="skip", extend=question != DISCOVER
         )
         check_two_periods(labels)
-        control = None
-        if question != DISCOVER and control_words.targets is not None:
-            sampler = replace(reader, sampling=CONTROL_SAMPLING)
-            folder = None if out is None else out / CONTROL
-            control, _ = planner.forecast(folder, control_words.targets, sampler, missing="skip", extend=False)
+        control = None if question == DISCOVER else planner.forecast_controls(out, control_words, reader)
         reading = time.perf_counter() - begun - encoder.seconds_to_load
         profile = _measure_encoder(encoder, forecast, control)
     progress.notes += [f"warning: {text}" for text in language_warnings(languages, encoder)]
-    places = dict(zip(periods.keys, zip(periods.labels, periods.corpora, strict=True), strict=True))
-    names = {label: places.get(label, (label, periods.corpora[0])) for label in labels}
     choice = NAMED
     if vocabulary is not None:
         choice = describe_choice(vocabulary, settings.min_count, min(2, len(periods.corpora)))
@@ -131,7 +125,7 @@ def plan_study(
         question=question,
         senses=settings.senses,
         out=None if out is None else as_text(os.fspath(out)),
-        corpora=_describe_corpora(forecast, names, languages),
+        corpora=_describe_corpora(forecast, _name_periods(periods, labels), languages),
         words=targets.words,
         choice=choice,
         encoder=_encoder_name(encoder),
@@ -248,6 +242,22 @@ class StorePlanner:
         )
         return forecast_store(folder, store, contents, settings, self.encoder), labels
 
+    def forecast_controls(self, out: Path | None, chosen: ControlWords, reader: CorpusReader) -> StoreForecast | None:
+        """Return what a run will write into the store of control words; None if there are none.
+
+        Parameters
+        ----------
+        out : Path, optional
+            The folder of the results.
+        chosen : ControlWords
+        reader : CorpusReader
+            Reader of the corpora, with any sampling.
+        """
+        if chosen.targets is None:
+            return None
+        folder, sampler = None if out is None else out / CONTROL, replace(reader, sampling=CONTROL_SAMPLING)
+        return self.forecast(folder, chosen.targets, sampler, missing="skip", extend=False)[0]
+
 
 def _plan_encoder(settings: Settings, languages: Mapping[str, str | None]) -> tuple[PlannedEncoder, str | None]:
     """Return the encoder of a run, and why it was chosen if it was not named."""
@@ -255,6 +265,12 @@ def _plan_encoder(settings: Settings, languages: Mapping[str, str | None]) -> tu
     options, language = settings.encoder_options(), list(languages.values())[-1]
     load = partial(as_encoder, model, languages=list(languages.values()), **options)
     return PlannedEncoder(model, options, language, load), choice
+
+
+def _name_periods(periods: Periods, labels: Sequence[str]) -> dict[str, tuple[str, Place]]:
+    """Return the name for the user and the path of each period of a store, by its label."""
+    named = dict(zip(periods.keys, zip(periods.labels, periods.corpora, strict=True), strict=True))
+    return {label: named.get(label, (label, periods.corpora[0])) for label in labels}
 
 
 def _measure_encoder(encoder: PlannedEncoder, *forecasts: StoreForecast | None) -> EncoderProfile | None:
