@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 from shell import Terminal, Toy, only_sentence
 
-from lexshift import Siblings, compare, discover, embed, find_senses, load, trace
+from lexshift import Siblings, UserError, compare, discover, embed, find_senses, load, trace
+from lexshift.store.format import digest
 from lexshift.study.folder_info import COMPLETE, INCOMPLETE, INTERRUPTED, FolderInfo, describe_results, describe_store
 
 FAST: dict[str, Any] = {"permutations": 20, "resamples": 10, "repeats": 2, "monitor": None}
@@ -118,6 +120,21 @@ def test_folder_of_something_else_is_none(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"kind": "comparison of apples"}')
     assert describe_results(tmp_path) is None
     assert describe_store(tmp_path) is None
+
+
+def write_record(folder: Path, record: dict[str, Any]) -> None:
+    (folder / "run.json").write_text(json.dumps(record | {"sha256": digest(record)}))
+
+
+def test_record_of_another_version_is_described_or_refused(corpora: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    compare(*corpora, ["mouse"], out=out, model=Toy(), **FAST)
+    record = json.loads((out / "run.json").read_bytes())
+    write_record(out, {name: value for name, value in record.items() if name not in ("arguments", "warnings")})
+    assert described(out).command is None
+    write_record(out, {name: value for name, value in record.items() if name != "corpora"})
+    with pytest.raises(UserError, match=r"run.json' is damaged or from another version of lexshift"):
+        describe_results(out)
 
 
 # The command

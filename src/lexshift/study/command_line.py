@@ -13,7 +13,9 @@ COMMANDS = {"comparison": COMPARE, "discovery": DISCOVER, "trace": TRACE}
 
 
 def command_line(run: Mapping[str, Any], out: str) -> str | None:
-    """Return the command that makes the same results; None if an object of Python, such as a loaded model, was used.
+    """Return the command that makes the same results; None if it is not known.
+
+    It is not known if an object of Python, such as a loaded model, was used.
 
     Parameters
     ----------
@@ -22,6 +24,8 @@ def command_line(run: Mapping[str, Any], out: str) -> str | None:
     out : str
         The folder of the results.
     """
+    if "arguments" not in run:
+        return None
     command, arguments = COMMANDS[run["kind"]], dict(run["arguments"])
     if _is_sense_study(arguments):
         command = SENSES

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lexshift.errors import UserError
 from lexshift.store.format import INDEX, PLAN, SHARD, UNFINISHED, read_index, read_plan
 from lexshift.study.command_line import COMMANDS, command_line, format_option
 from lexshift.study.folder import RUN, find_saving, read_record
@@ -84,6 +85,17 @@ def describe_results(folder: Path) -> FolderInfo | None:
     record = read_record(folder) if read_object(folder / RUN).get("kind") in COMMANDS else None
     if record is None:
         return _describe_interrupted(folder)
+    try:
+        return _describe_record(folder, record)
+    except (LookupError, TypeError, AttributeError):
+        raise UserError(
+            f"the record {str(folder / RUN)!r} is damaged or from another version of lexshift; run the command that "
+            f"wrote it again"
+        ) from None
+
+
+def _describe_record(folder: Path, record: Mapping[str, Any]) -> FolderInfo:
+    """Return what a folder of results with this record holds."""
     missing = [name for name in record["files"] if not (folder / name).is_file()]
     if find_saving(folder):
         missing.append("files of the last save")
@@ -107,7 +119,7 @@ def describe_results(folder: Path) -> FolderInfo | None:
         lexshift=record["lexshift"],
         finished=record["finished"],
         encoder=encoder_name(record["embedding"]),
-        encoder_choice=record["encoder_choice"],
+        encoder_choice=record.get("encoder_choice"),
         corpora=corpora,
         words=record["words"],
         verdicts=_count_verdicts(folder / SCORES_CSV),
@@ -115,7 +127,7 @@ def describe_results(folder: Path) -> FolderInfo | None:
             "settings": record["settings"],
             "control_words": len(record["control"]["words"]),
             "report": REPORT,
-            "warnings": record["warnings"],
+            "warnings": record.get("warnings", []),
         },
         bytes=folder_size(folder),
     )
