@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -181,6 +183,20 @@ def test_description_is_printed(terminal: Terminal) -> None:
     assert "state        complete" in out
     json_text, _ = terminal.succeed("info", "results", "--format", "json")
     assert '"verdicts"' in json_text
+
+
+def test_description_of_results_imports_no_heavy_library(terminal: Terminal) -> None:
+    terminal.succeed("compare", "1950.txt", "2010.txt", "-w", "mouse", "--permutations", "20", "--out", "results")
+    code = (
+        "import sys\n"
+        "from lexshift.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n    assert not {'torch', 'transformers', 'numba', 'pandas', 'pyarrow', 'scipy'} & set(sys.modules)\n"
+    )
+    command = [sys.executable, "-c", code, "info", "results"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "AssertionError" not in done.stderr
+    assert done.returncode == 0
 
 
 def test_other_folders_are_refused_in_one_sentence(terminal: Terminal) -> None:
