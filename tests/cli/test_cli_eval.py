@@ -243,6 +243,18 @@ def test_invalid_setting_is_reported_before_anything_is_encoded(
 # ------------------------------------------------------------------------------------------------ command line: results
 
 
+def test_folder_of_an_evaluation_is_described(shell: Shell) -> None:
+    shell.eval()
+    info = json.loads(shell.succeed("info", "out", "--format", "json")[0])
+    assert (info["kind"], info["state"], info["encoder"]) == ("evaluation", "complete", "toy")
+    assert info["command"] == "lexshift eval usages.csv --model toy --out out"
+    assert info["words"] == list(SHARE)
+    (shell.folder / "out" / "evaluation.csv").unlink()
+    assert "incomplete: without evaluation.csv" in shell.succeed("info", "out")[0]
+    (shell.folder / "out" / "evaluation.json").unlink()
+    assert "interrupted: without the tables of the evaluation" in shell.succeed("info", "out")[0]
+
+
 def test_table_has_one_row_per_method(shell: Shell) -> None:
     out, err = shell.eval()
     printed = rows(out)

@@ -301,3 +301,17 @@ def test_every_file_of_an_adapter_is_known_and_small(name: str) -> None:
     files = {path.name: path.stat().st_size for path in (ADAPTERS / name).iterdir()}
     assert set(files) - {"NOTICE"} == set(source.sha256)
     assert sum(files.values()) < 4_200_000
+
+
+@pytest.mark.parametrize(("languages", "extra"), [(["en"], "minilm"), (["de"], "multilingual")])
+def test_missing_libraries_are_named_before_a_model_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, languages: list[str], extra: str
+) -> None:
+    monkeypatch.setattr("lexshift.encode.libraries.find_spec", lambda _: None)
+    monkeypatch.setattr("lexshift.encode.built_in.is_cached", lambda _: True)  # converted for another installation
+    with pytest.raises(UserError) as caught:
+        choose_built_in(languages)
+    assert str(caught.value) == (
+        f"encoding needs torch and transformers: pip install 'lexshift[{extra}]', or without installing it, pipx run "
+        f"--spec 'lexshift[{extra}]' lexshift"
+    )

@@ -815,7 +815,9 @@ def test_missing_built_in_model_is_reported_in_one_sentence(monkeypatch: pytest.
 
 @pytest.mark.parametrize("missing", ["torch", "transformers"])
 def test_missing_libraries_are_reported_in_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "find_spec", lambda name: None if name == missing else find_spec(name))
+    monkeypatch.setattr(
+        "lexshift.encode.libraries.find_spec", lambda name: None if name == missing else find_spec(name)
+    )
     with pytest.raises(UserError, match=r"encoding needs torch and transformers: pip install 'lexshift\[minilm\]'"):
         load_model(folder("bert"))
     with pytest.raises(UserError, match=r"torch and transformers: pip install 'lexshift\[multilingual\]'"):

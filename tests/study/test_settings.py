@@ -116,7 +116,7 @@ def test_every_setting_is_a_command_line_option(question: str) -> None:
         given = shown.get_default(typer.Context(command(question)))
         assert (option.parse(given) if option.parse is not None else given) == default, name
     others = set(options) - set(question_defaults(question))
-    assert others <= {"old", "new", "corpora", "words", "form", "rows", "quiet", "fail_on", "help"}
+    assert others <= {"old", "new", "corpora", "words", "form", "rows", "quiet", "plan", "fail_on", "help"}
 
 
 def test_questions_lack_the_settings_of_others() -> None:

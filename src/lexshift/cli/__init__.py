@@ -39,9 +39,9 @@ from lexshift.errors import UserError
 from lexshift.utils.console import visible
 
 _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG, errno.EDQUOT)
+_COMPLETION = ("--install-completion", "--show-completion")
 _ClickError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -96,8 +96,9 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command and return its exit status; errors in its options are shown with its usage."""
+    completes = any(argument in _COMPLETION for argument in sys.argv[1:])  # always of the command of that name
     try:
-        return app(standalone_mode=False) or 0
+        return app(prog_name="lexshift" if completes else None, standalone_mode=False) or 0
     except _ClickError as error:
         error.message = visible(error.message)
         rich_format_error(error)

@@ -16,12 +16,18 @@ def command(
     settings: dict[str, Any],
     form: options.Form = "table",
     quiet: options.Quiet = False,
+    plan: options.Plan = False,
     fail_on: options.FailOn = None,
 ) -> None:
     """Find the words that changed their meaning between two corpora, and write a page that shows how.
 
     An interrupted run resumes where it stopped. A second run with another metric, rate or strategy takes seconds.
     """
+    if plan:
+        from lexshift.cli.plan_table import print_study_plan
+
+        print_study_plan("compare", (old, new), settings | {"words": words}, form, quiet)
+        return
     from lexshift.cli.results import run_question
     from lexshift.study.compare import compare
 

@@ -20,12 +20,18 @@ def command(
         int, typer.Option("--show", help="Number of words in the printed table (scores.csv and the page have all).")
     ] = 30,
     quiet: options.Quiet = False,
+    plan: options.Plan = False,
     fail_on: options.FailOn = None,
 ) -> None:
     """Test every word that is frequent in both corpora for change, and write a page that ranks them.
 
     An interrupted run resumes where it stopped.
     """
+    if plan:
+        from lexshift.cli.plan_table import print_study_plan
+
+        print_study_plan("discover", (old, new), settings, form, quiet)
+        return
     from lexshift.cli.results import run_question
     from lexshift.study.discover import discover
 

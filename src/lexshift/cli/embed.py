@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lexshift.cli import options
+from lexshift.cli import completion, options
 
 
 @options.with_settings(
@@ -34,9 +34,21 @@ def command(
     ],
     settings: dict[str, Any],
     seed: Annotated[int, typer.Option(help="Seed for the random sample of usages.")] = 0,
-    missing: Annotated[str, typer.Option(help="Treatment of words that never occur: error or skip.")] = "error",
+    missing: Annotated[
+        str,
+        typer.Option(
+            help="Treatment of words that never occur: error or skip.", autocompletion=completion.completer("missing")
+        ),
+    ] = "error",
+    form: Annotated[str, typer.Option("--format", help="Format of the printed plan: table or json.")] = "table",
+    plan: options.Plan = False,
 ) -> None:
     """Embed every occurrence of some words in one or more corpora. An interrupted run resumes where it stopped."""
+    if plan:
+        from lexshift.cli.plan_table import print_embedding_plan
+
+        print_embedding_plan(corpora, settings | {"words": words, "out": out, "sample_seed": seed}, missing, form)
+        return
     from lexshift.cli.results import interruptible
     from lexshift.cli.terminal import print_store
     from lexshift.store.embedding import embed

@@ -1,4 +1,4 @@
-"""lexshift info: describe the contents of a store."""
+"""lexshift info: describe the contents of a folder."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from typing import Annotated
 
 import typer
 
+from lexshift.cli.completion import completer
+
 
 def command(
-    store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store, or of results.")],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Folder of results, a store or a tuned model.")],
+    form: Annotated[
+        str,
+        typer.Option("--format", help="Format of the description: table or json.", autocompletion=completer("format")),
+    ] = "table",
 ) -> None:
-    """Describe a store: its words, corpora and model, and the text that was skipped."""
-    from lexshift.cli.terminal import open_store, print_counts, print_store
+    """Describe a folder: what it holds, the command that made it, and whether anything is missing."""
+    from lexshift.cli.folder_table import print_folder
 
-    siblings = open_store(store)
-    print_store(siblings)
-    print_counts(siblings)
+    print_folder(folder, form)

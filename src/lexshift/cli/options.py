@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 from typer.models import OptionInfo
 
+from lexshift.cli.completion import completer
 from lexshift.errors import UserError
 from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, question_defaults
 
@@ -60,8 +61,16 @@ Gold = Annotated[
     str | None,
     typer.Option(metavar="PATH", help="Gold labels: another release, or a file of word<TAB>value lines."),
 ]
-Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
+Form = Annotated[
+    str,
+    typer.Option(
+        "--format", help="Format of the printed results: table, csv or json.", autocompletion=completer("format")
+    ),
+]
 FailOn = Annotated[str | None, typer.Option("--fail-on", help="Verdicts (a,b) that make the exit status 3.")]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Print how much there is to do, how long it takes and its size; start nothing.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
 
@@ -136,7 +145,13 @@ def with_settings(
 def _parameter(name: str, default: Any, helps: Mapping[str, str]) -> inspect.Parameter:
     option = OPTIONS[name]
     text = helps.get(name, option.help)
-    info = typer.Option(*option.flags, help=text, rich_help_panel=option.panel, metavar=option.metavar)
+    info = typer.Option(
+        *option.flags,
+        help=text,
+        rich_help_panel=option.panel,
+        metavar=option.metavar,
+        autocompletion=completer(name),
+    )
     is_text = option.parse is not None and default is not None
     kind: Any = Annotated[option.type, info]
     return inspect.Parameter(

@@ -20,12 +20,18 @@ def command(
     settings: dict[str, Any],
     form: options.Form = "table",
     quiet: options.Quiet = False,
+    plan: options.Plan = False,
 ) -> None:
     """Find the senses of words, their shares in each period, and which of them appeared or disappeared.
 
     The report also has the change scores that compare, or for more than two periods trace, computes. An interrupted run
     resumes where it stopped.
     """
+    if plan:
+        from lexshift.cli.plan_table import print_study_plan
+
+        print_study_plan("senses", corpora, settings | {"words": words}, form, quiet)
+        return
     from lexshift.cli.results import run_question
     from lexshift.study.find_senses import find_senses
 

@@ -20,12 +20,18 @@ def command(
     settings: dict[str, Any],
     form: options.Form = "table",
     quiet: options.Quiet = False,
+    plan: options.Plan = False,
     fail_on: options.FailOn = None,
 ) -> None:
     """Follow words over several periods: how much they changed, when, and whether the change is seasonal.
 
     An interrupted run resumes where it stopped. A second run with another metric, rate or strategy takes seconds.
     """
+    if plan:
+        from lexshift.cli.plan_table import print_study_plan
+
+        print_study_plan("trace", corpora, settings | {"words": words}, form, quiet)
+        return
     from lexshift.cli.results import run_question
     from lexshift.study.trace import trace
 

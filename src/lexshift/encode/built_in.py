@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lexshift.encode import nano_e5
+from lexshift.encode.libraries import check_libraries
 from lexshift.encode.model_cache import cached_model, is_cached
 from lexshift.errors import UserError
 from lexshift.utils.monitor import Monitor
@@ -301,6 +302,7 @@ def choose_built_in(languages: Iterable[str | None]) -> tuple[str, str]:
     """
     codes = _base_codes(languages)
     best, *others = rank_built_in(codes)
+    check_libraries(best.extra)  # before a model in the cache of the user counts as installed
     chosen = next((encoder for encoder in (best, *others) if encoder.source.is_installed), None)
     reason = _describe_languages(codes)
     if chosen is None and codes != {"en"}:

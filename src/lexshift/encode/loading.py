@@ -15,7 +15,6 @@ import socket
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -25,6 +24,7 @@ from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_b
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import merge_adapter, read_adapter
 from lexshift.encode.built_in import AUTO, BUILT_IN, MODEL_FILES
+from lexshift.encode.libraries import check_libraries
 from lexshift.encode.sentence_modules import folder_length
 from lexshift.errors import Note, UserError
 
@@ -57,7 +57,7 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
     text = os.fspath(name)
     is_path = not isinstance(name, str)
     built_in = None if is_path else BUILT_IN.get(text)
-    _check_libraries("minilm" if built_in is None else built_in.extra)
+    check_libraries("minilm" if built_in is None else built_in.extra)
     if built_in is not None:
         if os.path.isdir(text):
             warnings.warn(
@@ -76,11 +76,6 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
     if is_path or not _HUB_NAME.fullmatch(text) or text.startswith("."):
         raise UserError(f"no such model folder: {text!r} (looked from {os.getcwd()})")
     return _from_hub(text, revision)
-
-
-def _check_libraries(extra: str) -> None:
-    if find_spec("torch") is None or find_spec("transformers") is None:
-        raise UserError(f"encoding needs torch and transformers: pip install 'lexshift[{extra}]'")
 
 
 def check_folder(folder: Path, name: str) -> None:

@@ -35,7 +35,7 @@ from lexshift.encode.adaptation import period_numbers
 from lexshift.encode.built_in import resolve_model
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.plan import gather_occurrences, gather_usages
+from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages
 from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import open_store
@@ -348,33 +348,61 @@ def make_store(
         The opened store, with the corpora that were scanned, in their order.
     """
     with open_store(out, settings, encoder) as folder:
-        known = folder.store if extend else None
-        forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
-        stored = [] if known is None else known.corpora
-        periods = optional_attribute(encoder, "periods")
-        if periods:  # refuse corpora that do not match the periods of the model before reading them
-            period_numbers(periods, list(dict.fromkeys([*stored, *(labels or ())])))
-        if known is not None and labels is not None:
-            _check_labels(known, labels, forms, periods)
-        scanned = scan(Targets(forms, targets.match))
-        if known is not None and labels is None:
-            _check_labels(known, list(scanned), forms, periods)
-        for entry in [] if folder.store is None else folder.store.index["corpora"]:
-            if entry["label"] in scanned and scanned[entry["label"]].content != entry["content"]:
-                raise UserError(
-                    f"the {entry['label']} corpus is not the one that the store {str(out)!r} was made from; choose "
-                    f"another folder (--out)"
-                )
-        n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
-        is_stored = set() if known is None else set(known.words)
-        absent = [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n and word not in is_stored]
-        if absent:
-            _report_absent(absent, len(forms), targets.match, missing, monitor)
-        left_out = set(absent)
-        present = {word: all_forms for word, all_forms in forms.items() if word not in left_out}
-        contents = gather_occurrences(present, list(forms), scanned, known)
+        contents, scanned = gather_contents(
+            folder.store, targets, encoder, scan, monitor, labels=labels, missing=missing, extend=extend
+        )
         siblings = folder.write(contents, encoder, monitor, encode)
-    return siblings.select(list(scanned))
+    return siblings.select(scanned)
+
+
+def gather_contents(
+    store: Siblings | None,
+    targets: Targets,
+    encoder: Encoder,
+    scan: Scan,
+    monitor: Monitor,
+    *,
+    labels: Sequence[str] | None,
+    missing: str = "error",
+    extend: bool = True,
+) -> tuple[StoreContents, list[str]]:
+    """Find the usages that a store of some words will hold; nothing is encoded or written.
+
+    Parameters
+    ----------
+    store : Siblings, optional
+        The store that is there already.
+    targets, encoder, scan, monitor, labels, missing, extend
+        As for :func:`make_store`.
+
+    Returns
+    -------
+    contents : StoreContents
+        The usages of the new store.
+    labels : list of str
+        The labels of the corpora that were scanned, in their order.
+    """
+    known = store if extend else None
+    forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
+    stored = [] if known is None else known.corpora
+    periods = optional_attribute(encoder, "periods")
+    if periods:  # refuse corpora that do not match the periods of the model before reading them
+        period_numbers(periods, list(dict.fromkeys([*stored, *(labels or ())])))
+    if known is not None and labels is not None:
+        _check_labels(known, labels, forms, periods)
+    scanned = scan(Targets(forms, targets.match))
+    if known is not None and labels is None:
+        _check_labels(known, list(scanned), forms, periods)
+    if store is not None:
+        _check_contents(store, scanned)
+    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+    is_stored = set() if known is None else set(known.words)
+    absent = [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n and word not in is_stored]
+    if absent:
+        _report_absent(absent, len(forms), targets.match, missing, monitor)
+    left_out = set(absent)
+    present = {word: all_forms for word, all_forms in forms.items() if word not in left_out}
+    return gather_occurrences(present, list(forms), scanned, known), list(scanned)
 
 
 def _merge_forms(store: Siblings, targets: Targets) -> dict[str, tuple[str, ...]]:
@@ -405,6 +433,16 @@ def _check_labels(
         raise UserError(
             f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(left)} is missing"
         )
+
+
+def _check_contents(store: Siblings, scanned: Mapping[str, Occurrences]) -> None:
+    """Refuse corpora that differ from those with the same labels in a store."""
+    for entry in store.index["corpora"]:
+        if entry["label"] in scanned and scanned[entry["label"]].content != entry["content"]:
+            raise UserError(
+                f"the {entry['label']} corpus is not the one that the store {str(store.path)!r} was made from; choose "
+                f"another folder (--out)"
+            )
 
 
 def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str, monitor: Monitor) -> None:

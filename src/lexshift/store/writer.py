@@ -12,10 +12,9 @@ import json
 import os
 import shutil
 import tempfile
-import time
 import weakref
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -51,6 +50,7 @@ from lexshift.store.format import (
 from lexshift.store.plan import Shard, StoreContents, plan_encoding
 from lexshift.store.shards import EncodeShards, ShardFolder, encode_shard, encode_shards
 from lexshift.store.siblings import Siblings
+from lexshift.store.speed import measure_speed
 from lexshift.utils.arrays import Array, Indices, Matrix
 from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folder, write_whole
 from lexshift.utils.monitor import Monitor, duration
@@ -63,7 +63,6 @@ COPIED_BYTES = 1 << 26
 _COMPARED = 64  # sentences on which an approximate encoder is compared with the exact one
 _PROBES = 3  # vectors that are encoded again to recognise an encoder without settings
 _TOLERANCE = 1e-2  # of the length of a vector: half precision and other batches change it by less
-_TIMED, _WARM_UP = 256, 16  # sentences that are timed, and those encoded before them
 _LOST = "occurrences whose word the tokenizer drops"
 _TRUNCATED = "occurrences in sentences longer than the model's window, cut around the word"
 
@@ -112,14 +111,13 @@ class StoreFolder:
         if store is not None and is_anonymous:
             n_rows = store.index["rows"]
             rows = np.unique(np.linspace(0, n_rows - 1, min(_PROBES, n_rows)).astype(int))
-            numbers = dict(zip(store.corpora, period_numbers(periods, store.corpora), strict=True)) if periods else None
-            sample = plan_encoding(store.occurrences.take(rows), periods=numbers)
+            sample = plan_encoding(store.occurrences.take(rows), periods=number_periods(encoder, store.corpora))
             source = f"the store {str(store.path)!r}"
             _check_encoder(encoder, sample.select(sample.positions), store.vectors[rows], source)
         if store is not None and store.fingerprint == fingerprint:
             monitor.note("the store is complete already; nothing is encoded")
             return store
-        numbers = dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
+        numbers = number_periods(encoder, labels)
         if numbers is not None and [periods[number] for number in numbers.values()] != labels:
             monitor.note(f"{', '.join(labels)} are used as the model's periods {', '.join(periods)}, in this order")
         plan = plan_encoding(contents.table, store, numbers)
@@ -158,10 +156,7 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
         The settings that determine the vectors, without those of the encoder; a store with other settings is refused.
     encoder : Encoder
     """
-    described = optional_attribute(encoder, "settings")
-    if not isinstance(described, Mapping):
-        described = {"model": f"{type(encoder).__module__}.{type(encoder).__qualname__}"}
-    settings = {**settings, "encoder": json.loads(json.dumps(dict(described), default=str))}
+    settings = with_encoder(settings, encoder)
     folder = Path(tempfile.mkdtemp(prefix="lexshift-") if out is None else out)
     try:
         with disk_faults(folder):
@@ -170,15 +165,34 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
         with one_writer(folder):
             with disk_faults(folder):
                 finish_interrupted_write(folder)
-            store = Siblings(folder) if os.path.lexists(folder / INDEX) else None
-            difference = None if store is None else first_difference(store.settings, settings)
-            if difference:
-                raise UserError(f"the store {str(folder)!r} was made with {difference}; choose another folder (--out)")
-            yield StoreFolder(folder, settings, store, out is None)
+            yield StoreFolder(folder, settings, find_store(folder, settings), out is None)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def number_periods(encoder: Encoder, labels: Sequence[str]) -> dict[str, int] | None:
+    """Return the number of the period of each corpus; None for an encoder that does not distinguish periods."""
+    periods = list(optional_attribute(encoder, "periods") or ())
+    return dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
+
+
+def with_encoder(settings: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:
+    """Return the settings of a store with those of its encoder."""
+    described = optional_attribute(encoder, "settings")
+    if not isinstance(described, Mapping):
+        described = {"model": f"{type(encoder).__module__}.{type(encoder).__qualname__}"}
+    return {**settings, "encoder": json.loads(json.dumps(dict(described), default=str))}
+
+
+def find_store(folder: Path, settings: Mapping[str, Any]) -> Siblings | None:
+    """Return the store in a folder, or None if there is none; a store with other settings is refused."""
+    store = Siblings(folder) if os.path.lexists(folder / INDEX) else None
+    difference = None if store is None else first_difference(store.settings, dict(settings))
+    if difference:
+        raise UserError(f"the store {str(folder)!r} was made with {difference}; choose another folder (--out)")
+    return store
 
 
 def check_store_folder(folder: Path) -> None:
@@ -271,12 +285,7 @@ def _report_run(encoder: Encoder, shards: ShardFolder, is_local: bool, monitor: 
             )
     characters, sentences = plan.sizes[~shards.find_finished()].sum(axis=0).tolist()
     if is_local and sentences >= LONG_RUN:
-        sample = plan.select(np.linspace(0, len(plan) - 1, _TIMED).astype(int))
-        warm_up = {name: values[:_WARM_UP] for name, values in sample.keywords.items()}
-        encoder.encode(sample.sentences[:_WARM_UP], sample.spans[:_WARM_UP], **warm_up)
-        begun = time.perf_counter()
-        encoder.encode(sample.sentences, sample.spans, **sample.keywords)
-        seconds = (time.perf_counter() - begun) * characters / sum(map(len, sample.sentences))
+        seconds = measure_speed(encoder, plan).seconds_per_character * characters
         monitor.note(f"{sentences:,} sentences to encode, in about {duration(seconds)}")
 
 

@@ -27,7 +27,7 @@ from lexshift.utils.monitor import Monitor
 
 MAX_USAGES = 40
 """Maximum number of usages of a control word in a period."""
-_SAMPLING = {"max_per_word": MAX_USAGES, "seed": 0, "shared": True}
+CONTROL_SAMPLING = {"max_per_word": MAX_USAGES, "seed": 0, "shared": True}
 _WARNING = "warning: "
 
 
@@ -219,7 +219,7 @@ def embed_control_words(
         return ControlUsages(note=chosen.note)
     folder = None if results is None else results / CONTROL
     prefixed = PrefixedMonitor(monitor)
-    sampler = replace(reader, sampling=_SAMPLING, monitor=prefixed)
+    sampler = replace(reader, sampling=CONTROL_SAMPLING, monitor=prefixed)
 
     def scan(targets: Targets) -> dict[str, Occurrences]:
         found = sampler.scan(targets)
@@ -229,7 +229,7 @@ def embed_control_words(
     siblings = make_store(
         folder,
         chosen.targets,
-        store_settings(reader.readings, settings.match, _SAMPLING, settings.precision, settings.by),
+        store_settings(reader.readings, settings.match, CONTROL_SAMPLING, settings.precision, settings.by),
         encoder,
         scan,
         prefixed,

@@ -106,7 +106,7 @@ class ResultsFolder:
 
     def finish_interrupted_save(self) -> None:
         """Complete a save whose record is in place, and remove the remains of an interrupted one."""
-        record = _read_record(self.path, self.kind)
+        record = read_record(self.path, self.kind)
         for saving in [path for path in self.path.iterdir() if _SAVING_NAME.fullmatch(path.name)]:
             if not saving.is_dir() or saving.is_symlink():
                 continue
@@ -209,7 +209,7 @@ def read_results(folder: Path, kinds: Mapping[str, Kind]) -> tuple[dict[str, Any
         The content of each file by its name.
     """
     with disk_faults(folder):
-        record = _read_record(folder)
+        record = read_record(folder)
         if record is None or str(record.get("kind")) not in kinds:
             raise UserError(f"{str(folder)!r} holds no results of lexshift: there is no {RUN} in it")
         files = {}
@@ -222,6 +222,11 @@ def read_results(folder: Path, kinds: Mapping[str, Kind]) -> tuple[dict[str, Any
             files[name] = data
     del record["sha256"]
     return record, files
+
+
+def find_saving(folder: Path) -> list[str]:
+    """Return the names of the folders of interrupted saves in a results folder."""
+    return [name for name in os.listdir(folder) if _SAVING_NAME.fullmatch(name)]
 
 
 def check_store(store: Path, labels: Sequence[str]) -> None:
@@ -243,7 +248,7 @@ def check_store(store: Path, labels: Sequence[str]) -> None:
         )
 
 
-def _read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | None:
+def read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | None:
     """Return the record of a folder, or None if there is none; one of another kind or program is refused."""
     path = folder / (RUN if kind is None else kind.record)
     if not os.path.lexists(path):
@@ -266,7 +271,7 @@ def _read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | Non
 
 def _checked_files(folder: Path, kind: Kind) -> dict[str, str]:
     """Return the SHA-256 of the files that may be replaced; a file that was not written with the record is refused."""
-    record = _read_record(folder, kind)
+    record = read_record(folder, kind)
     known = [{} if record is None else record["files"], _replaced_files(folder, record)]
     found = {}
     there = [f"{inner}/{name}" for inner in kind.folders for name in _visible_files(folder / inner)]

@@ -90,6 +90,12 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
     return Periods(tuple(map(name_object, corpora, keys)), keys, names)
 
 
+def check_two_periods(periods: Sequence[str]) -> None:
+    """Raise an error if there is only one period to study, by the names of the periods of a store."""
+    if len(periods) < 2:
+        raise UserError(f"the whole corpus belongs to one period, {periods[0]}: divide it into shorter periods (--by)")
+
+
 def refuse_same(old: Place, new: Place) -> None:
     """Raise an error if both corpora are the same text, which is most likely a mistake."""
     sources = [[os.path.realpath(source.path) for source in find_sources(corpus)] for corpus in (old, new)]

@@ -36,7 +36,6 @@ from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, Local, as_engine
 from lexshift.engine.reader import PartsReader
-from lexshift.errors import UserError
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
 from lexshift.scoring.space import Space, calibration_space
@@ -52,7 +51,7 @@ from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.form_hint import find_form_hint
 from lexshift.study.history import find_history
-from lexshift.study.periods import Periods, check_periods
+from lexshift.study.periods import Periods, check_periods, check_two_periods
 from lexshift.study.result import Result
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, ONCE, TRACE, Settings
@@ -109,7 +108,7 @@ def _run_study(
     kind, out = RESULTS[question].kind, settings.out
     periods = check_periods(question, corpora, settings)
     if out is not None:
-        _check_stores(Path(out), None if question == TRACE else periods.keys)
+        check_stores(Path(out), None if question == TRACE else periods.keys)
     languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
@@ -131,8 +130,8 @@ def _run_study(
         if question == DISCOVER or not isinstance(engine, Local):
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
-        reader = _open_reader(question, periods, readings, settings, engine, cache, progress)
-        chosen = _choose_words(question, reader, targets, control_targets, settings, language, progress)
+        reader = open_reader(question, periods, readings, settings, engine, cache, progress)
+        chosen = choose_words(question, reader, targets, control_targets, settings, language, progress)
         encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
         siblings = make_store(
             None if results is None else results.path / STORE,
@@ -154,7 +153,7 @@ def _run_study(
         result = _analyse(question, siblings, controls, encoder, chosen, settings, periods, cache, progress)
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
-        result.run.update(encoder_choice=choice, warnings=warnings)
+        result.run.update(encoder_choice=choice, warnings=warnings, arguments=settings.arguments(question))
         if results is not None:
             progress.stage("report", 1, "pages")
             results.save(result.run, result.files)
@@ -162,7 +161,7 @@ def _run_study(
     return result
 
 
-def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
+def check_stores(out: Path, labels: Sequence[str] | None) -> None:
     """Refuse a results folder whose stores hold other corpora than those with these labels, or whose are not ours."""
     if labels is not None:
         check_store(out / STORE, labels)
@@ -171,7 +170,7 @@ def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
         check_store_folder(out / CONTROL)  # which is opened only after the other store was written
 
 
-class _ChosenWords(NamedTuple):
+class ChosenWords(NamedTuple):
     """The words of a run, and what counting all words of the corpora showed."""
 
     targets: Targets
@@ -181,7 +180,7 @@ class _ChosenWords(NamedTuple):
     hint: str | None  # at forms of the words that are not studied
 
 
-def _choose_words(
+def choose_words(
     question: str,
     reader: CorpusReader,
     targets: Targets | None,
@@ -189,7 +188,7 @@ def _choose_words(
     settings: Settings,
     language: str | None,
     monitor: Monitor,
-) -> _ChosenWords:
+) -> ChosenWords:
     """Choose the words of the study and the control words, and find the words that appeared or disappeared."""
     needs_counts = targets is None or has_number(settings.control)
     counts = count_first_and_last(reader) if needs_counts else None
@@ -202,10 +201,10 @@ def _choose_words(
     studied = targets.words if question == DISCOVER else None
     control = choose_control_words(reader, settings, counts, control_targets, language, studied)
     appeared = find_appeared_words(reader, counts, settings, language)
-    return _ChosenWords(targets, vocabulary, control, appeared, hint)
+    return ChosenWords(targets, vocabulary, control, appeared, hint)
 
 
-def _open_reader(
+def open_reader(
     question: str,
     periods: Periods,
     readings: dict[str, Reading],
@@ -230,7 +229,7 @@ def _analyse(
     siblings: Siblings,
     controls: ControlUsages,
     encoder: Encoder,
-    chosen: _ChosenWords,
+    chosen: ChosenWords,
     settings: Settings,
     periods: Periods,
     cache: Cache | None,
@@ -238,10 +237,7 @@ def _analyse(
 ) -> StudyResult:
     """Score and test the words of a store, and return the result of the question."""
     targets, vocabulary = chosen.targets, chosen.vocabulary
-    if len(siblings.corpora) < 2:
-        raise UserError(
-            f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
-        )
+    check_two_periods(siblings.corpora)
     if settings.duplicates == ONCE:
         siblings = siblings.without_duplicates()
     usages = Usages(siblings, targets.words, settings.min_usages)

@@ -146,6 +146,19 @@ def _check_control(control: Any) -> Any:
         ) from None
 
 
+def _plain(value: Any) -> Any:
+    """Return a value for JSON; an object, such as a loaded model, becomes ``{"object": name of its type}``."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return {"object": type(value).__name__}
+
+
 def _split_labels(text: str | None) -> list[str] | None:
     return text.split(",") if text else None
 
@@ -341,6 +354,21 @@ class Settings:
     def tests_own_metric(self) -> bool:
         """True if words are tested with the metric of the score, as in the paper."""
         return self.preset == PAPER
+
+    def arguments(self, question: str) -> dict[str, Any]:
+        """Return the settings that differ from the defaults of a question, as plain values for ``run.json``.
+
+        The folder is left out, and so is what a preset implies. An object, such as a loaded model, is recorded as
+        ``{"object": name of its type}``.
+        """
+        implied = DEFAULTS | question_defaults(question) | PRESETS.get(self.preset or "", {})
+        if implied["distance_weight"] is None:
+            implied["distance_weight"] = default_distance_weight(self.metric)
+        for name, option in OPTIONS.items():
+            if option.check is not None:
+                implied[name] = option.check(implied[name])
+        given = {name: _plain(getattr(self, name)) for name in OPTIONS if name != "out"}
+        return {name: value for name, value in given.items() if value != _plain(implied[name])}
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:
         """Return the settings of a question that ``run.json`` records, as plain values.

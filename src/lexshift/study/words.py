@@ -59,12 +59,7 @@ def choose_vocabulary(
         language=language,
         match=settings.match,
     )
-    n, candidates = len(vocabulary.words), vocabulary.candidates
-    chosen = f"all {n:,} words" if n == candidates else f"the {n:,} most frequent of {candidates:,} words"
-    where = "the corpus" if len(corpora) == 1 else "both corpora"
-    left_out = ["function words"] * bool(vocabulary.language) + ["numbers"] + ["names"] * (vocabulary.names == LEFT_OUT)
-    note = f"studying {chosen} that occur {settings.min_count} times or more in {where}, without "
-    monitor.note(note + " and ".join(filter(None, [", ".join(left_out[:-1]), left_out[-1]])))
+    monitor.note(f"studying {describe_choice(vocabulary, settings.min_count, len(corpora))}")
     if question == DISCOVER:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in vocabulary.reasons().items())
         monitor.note(f"words left out: {reasons or 'none'}")
@@ -75,6 +70,16 @@ def choose_vocabulary(
     if vocabulary.names.startswith("kept, "):
         monitor.note(f"names are {vocabulary.names}")
     return vocabulary
+
+
+def describe_choice(vocabulary: Vocabulary, min_count: int, n_corpora: int) -> str:
+    """Return a phrase that says how the words of a vocabulary were chosen from ``n_corpora`` corpora, one or two."""
+    n, candidates = len(vocabulary.words), vocabulary.candidates
+    chosen = f"all {n:,} words" if n == candidates else f"the {n:,} most frequent of {candidates:,} words"
+    where = "the corpus" if n_corpora == 1 else "both corpora"
+    left_out = ["function words"] * bool(vocabulary.language) + ["numbers"] + ["names"] * (vocabulary.names == LEFT_OUT)
+    without = " and ".join(filter(None, [", ".join(left_out[:-1]), left_out[-1]]))
+    return f"{chosen} that occur {min_count} times or more in {where}, without {without}"
 
 
 def _first_and_last(reader: CorpusReader) -> list[str]:

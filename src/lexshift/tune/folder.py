@@ -25,7 +25,7 @@ from lexshift.utils.files import disk_faults, one_writer, write_whole
 if TYPE_CHECKING:
     import pandas as pd
 
-RUN, UNFINISHED, _PLAN, _MODEL = "run.json", "unfinished", "plan.json", "model"
+RUN, UNFINISHED, PLAN, _MODEL = "run.json", "unfinished", "plan.json", "model"
 MARK = "written-by-lexshift.json"
 """The list of the files in a folder that lexshift wrote."""
 STATE = "trainer_state.json"
@@ -81,7 +81,7 @@ def _is_work_folder(folder: Path) -> bool:
     """Return whether a folder holds a plan, or nothing because a run was stopped before it wrote its plan."""
     if not folder.is_dir() or folder.is_symlink():
         return False
-    return (folder / _PLAN).is_file() or all(name.startswith(".") for name in os.listdir(folder))
+    return (folder / PLAN).is_file() or all(name.startswith(".") for name in os.listdir(folder))
 
 
 def find_finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
@@ -91,7 +91,7 @@ def find_finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
     """
     plan = json.loads(json.dumps(plan))  # as it is read from a file
     path, work_folder = folder / RUN, folder / UNFINISHED
-    plan_path = work_folder / _PLAN
+    plan_path = work_folder / PLAN
     if path.exists():
         try:
             run = json.loads(path.read_bytes())
@@ -225,7 +225,7 @@ def _remove_work_folder(work_folder: Path) -> None:
     for path in work_folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             remove_marked(path)
-    (work_folder / _PLAN).unlink(missing_ok=True)
+    (work_folder / PLAN).unlink(missing_ok=True)
     with suppress(OSError):  # the folder holds other files
         work_folder.rmdir()
 

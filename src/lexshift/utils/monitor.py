@@ -67,6 +67,19 @@ def duration(seconds: float) -> str:
     return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:.1f} days"
 
 
+def duration_range(low: float, high: float) -> str:
+    """Return a range of durations in readable units.
+
+    >>> duration_range(2, 4), duration_range(50, 130), duration_range(180, 300), duration_range(3.1, 3.2)
+    ('2 to 4 seconds', '50 seconds to 2 minutes', '3 to 5 minutes', '3 seconds')
+    """
+    shortest, longest = duration(low), duration(high)
+    if shortest == longest:
+        return longest
+    number, unit = shortest.split()
+    return f"{number if longest.endswith(unit) else shortest} to {longest}"
+
+
 def reading_stage(monitor: Monitor, name: str) -> Callable[[int, int], None]:
     """Return a function that reports bytes done out of a total, as a stage that begins at its first call."""
     has_begun = False
