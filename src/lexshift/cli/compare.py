@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lexshift.cli import options
+from lexshift.study.settings import COMPARE
 
 
-@options.with_settings("compare")
+@options.with_settings(COMPARE)
 def command(
     *,
     old: options.OldCorpus,
@@ -23,6 +24,5 @@ def command(
     An interrupted run resumes where it stopped. A second run with another metric, rate or strategy takes seconds.
     """
     from lexshift.cli.results import run_question
-    from lexshift.study.compare import compare
 
-    run_question(compare, (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on)
+    run_question(COMPARE, (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on)

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from lexshift.cli import options
+from lexshift.study.settings import SENSES
 
 
-@options.with_settings("senses")
+@options.with_settings(SENSES)
 def command(
     *,
     corpora: Annotated[
@@ -27,6 +28,5 @@ def command(
     resumes where it stopped.
     """
     from lexshift.cli.results import run_question
-    from lexshift.study.find_senses import find_senses
 
-    run_question(find_senses, corpora, settings | {"words": words}, form, quiet, of_senses=True)
+    run_question(SENSES, corpora, settings | {"words": words}, form, quiet)

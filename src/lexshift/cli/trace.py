@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from lexshift.cli import options
+from lexshift.study.settings import TRACE
 
 
-@options.with_settings("trace")
+@options.with_settings(TRACE)
 def command(
     *,
     corpora: Annotated[
@@ -27,6 +28,5 @@ def command(
     An interrupted run resumes where it stopped. A second run with another metric, rate or strategy takes seconds.
     """
     from lexshift.cli.results import run_question
-    from lexshift.study.trace import trace
 
-    run_question(trace, corpora, settings | {"words": words}, form, quiet, fail_on=fail_on)
+    run_question(TRACE, corpora, settings | {"words": words}, form, quiet, fail_on=fail_on)

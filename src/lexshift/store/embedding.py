@@ -7,7 +7,7 @@ only the new usages are encoded.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
@@ -31,7 +31,7 @@ from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import open_store
 from lexshift.utils import checks
-from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.monitor import Monitor, Silent, passing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -349,15 +349,14 @@ def make_store(
                     f"the {entry['label']} corpus is not the one that the store {str(out)!r} was made from; choose "
                     f"another folder (--out)"
                 )
-        n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
         is_stored = set() if known is None else set(known.words)
-        absent = [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n and word not in is_stored]
+        absent = [word for word in _find_absent(forms, scanned) if word not in is_stored]
         if absent:
             _report_absent(absent, len(forms), targets.match, missing, monitor)
         left_out = set(absent)
         present = {word: all_forms for word, all_forms in forms.items() if word not in left_out}
         contents = gather_occurrences(present, list(forms), scanned, known)
-        siblings = folder.write(contents, encoder, monitor, encode)
+        siblings = folder.write(contents, encoder, passing(monitor), encode)
     return siblings.select(list(scanned))
 
 
@@ -391,14 +390,43 @@ def _check_labels(
         )
 
 
+def _find_absent(forms: Iterable[str], scanned: Mapping[str, Occurrences]) -> list[str]:
+    """Return the words that occur in no corpus."""
+    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+    return [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n]
+
+
+def refuse_absent(targets: Targets, scanned: Mapping[str, Occurrences]) -> None:
+    """Raise an error if none of the words occurs in any corpus.
+
+    Parameters
+    ----------
+    targets : Targets
+    scanned : mapping of str to Occurrences
+        Their occurrences by corpus.
+    """
+    absent = _find_absent(targets.forms, scanned)
+    if len(absent) == len(targets.forms):
+        raise _none_occurs(absent, targets.match)
+
+
 def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str, monitor: Monitor) -> None:
     """Refuse words that occur in no corpus, or report that they are left out."""
-    names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
     if missing == "error":
         raise UserError(
-            f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
+            f"{_some(absent)} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
             f"{advice(absent, match)}, or skip missing words (--missing skip)"
         )
     if len(absent) == n_words:
-        raise UserError(f"none of the words occurs in the corpora (match: {match}): {names}; {advice(absent, match)}")
-    monitor.note(f"left out, because they never occur: {names}")
+        raise _none_occurs(absent, match)
+    monitor.note(f"left out, because they never occur: {_some(absent)}")
+
+
+def _none_occurs(absent: Sequence[str], match: str) -> UserError:
+    return UserError(
+        f"none of the words occurs in the corpora (match: {match}): {_some(absent)}; {advice(absent, match)}"
+    )
+
+
+def _some(words: Sequence[str]) -> str:
+    return ", ".join(map(repr, words[:5])) + (f" and {len(words) - 5} more" if len(words) > 5 else "")

@@ -1,6 +1,7 @@
 """Run a study, from corpora to a result: the pipeline of compare, discover and trace.
 
-1. Check the settings, the corpora and the folder; detect languages; load the encoder.
+1. Check the settings, the corpora and the folder; detect languages; look for the words in small corpora; load the
+   encoder.
 2. Choose the words, find their usages and embed them; do the same for control words.
 3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
 4. Find the senses of the words, if they were asked for.
@@ -10,22 +11,19 @@
 from __future__ import annotations
 
 import os
-import platform
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
 from lexshift.corpus.reader import CorpusReader
-from lexshift.corpus.sources import Reading, as_text
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, as_text, find_sources
 from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.encode import Encoder, as_encoder
@@ -38,8 +36,8 @@ from lexshift.errors import UserError
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
 from lexshift.scoring.space import Space, calibration_space
-from lexshift.store.embedding import make_store, store_settings
-from lexshift.store.format import digest
+from lexshift.store.embedding import make_store, refuse_absent, store_settings
+from lexshift.store.format import INDEX, digest
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import check_store_folder
 from lexshift.study.control_usages import ControlUsages, embed_control_words, take_control_usages
@@ -56,9 +54,10 @@ from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import KINDS, Pair, Usages, usage_notes
 from lexshift.study.verdict import CHANGED
+from lexshift.study.versions import package_versions
 from lexshift.study.words import choose_vocabulary, count_first_and_last
 from lexshift.utils.files import disk_faults
-from lexshift.utils.monitor import Monitor, watching
+from lexshift.utils.monitor import Monitor, Silent, watching
 
 if TYPE_CHECKING:
     from lexshift.study.senses import SenseSources
@@ -66,10 +65,8 @@ if TYPE_CHECKING:
 RESULTS: dict[str, type[StudyResult]] = {COMPARE: Result, DISCOVER: Discovery, TRACE: Trace}
 CACHE = "parts"
 """Folder below the results in which a run caches its counts, samples and scores."""
-_PACKAGES = (
-    *("icu4py", "numba", "numpy", "pandas", "pyarrow", "scipy", "sentencex", "simplemma", "tokenizers", "torch"),
-    "transformers",
-)
+SMALL = 8_000_000
+"""Number of bytes of corpora that are read once more, before the encoder is loaded."""
 
 
 def run_study(
@@ -106,6 +103,7 @@ def run_study(
         if note := periods.order_note():
             progress.note(note)
         model, choice = resolve_model(settings.model, languages.values(), progress)
+        _rehearse(question, periods, readings, targets, control_targets, settings, language)
         encoder = as_encoder(model, languages=languages.values(), **settings.encoder_options())
         warnings = language_warnings(dict(zip(periods.labels, languages.values(), strict=True)), encoder)
         for warning in warnings:
@@ -150,6 +148,38 @@ def run_study(
             results.save(result.run, result.files)
             progress.advance(1, 1)
     return result
+
+
+def _rehearse(
+    question: str,
+    periods: Periods,
+    readings: dict[str, Reading],
+    targets: Targets | None,
+    control_targets: Targets | None,
+    settings: Settings,
+    language: str | None,
+) -> None:
+    """Choose the words and find them in small corpora, to report what is wrong before the encoder is loaded.
+
+    To load an encoder takes seconds, to read small corpora once more does not.
+    """
+    sources = [source for corpus in periods.corpora for source in find_sources(corpus)]
+    if any(source.path == STANDARD_INPUT for source in sources) or sum(source.size for source in sources) > SMALL:
+        return
+    reader = CorpusReader(periods.by_key(), readings, settings.match, None, settings.by, Silent())
+    chosen, *_ = _choose_words(question, reader, targets, control_targets, settings, language, Silent())
+    if targets is None and settings.by is None:
+        return  # the words are chosen by their numbers of occurrences
+    found = reader.scan(chosen)
+    _refuse_one_period(list(found))
+    if settings.out is None or not (Path(settings.out) / STORE / INDEX).exists():  # a store may have other words
+        refuse_absent(chosen, found)
+
+
+def _refuse_one_period(periods: Sequence[str]) -> None:
+    """Raise an error if a corpus that is cut into periods has only one."""
+    if len(periods) < 2:
+        raise UserError(f"the whole corpus belongs to one period, {periods[0]}: divide it into shorter periods (--by)")
 
 
 def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
@@ -218,10 +248,7 @@ def _analyse(
     monitor: Monitor,
 ) -> StudyResult:
     """Score and test the words of a store, and return the result of the question."""
-    if len(siblings.corpora) < 2:
-        raise UserError(
-            f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
-        )
+    _refuse_one_period(siblings.corpora)
     if settings.duplicates == ONCE:
         siblings = siblings.without_duplicates()
     usages = Usages(siblings, targets.words, settings.min_usages)
@@ -360,7 +387,6 @@ def run_record(
     ]
     tests = [scored.test for scored in scores.words.values()]
     units = dict(Counter(test.unit for test in tests))
-    packages = {package: version(package) for package in _PACKAGES if find_spec(package)}
     return {
         "lexshift": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -376,5 +402,5 @@ def run_record(
         "corpora": corpora,
         "embedding": siblings.settings,
         "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
-        "versions": {"python": platform.python_version(), "platform": platform.platform(), **packages},
+        "versions": package_versions(),
     }
