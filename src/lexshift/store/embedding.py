@@ -350,7 +350,7 @@ def make_store(
                     f"another folder (--out)"
                 )
         is_stored = set() if known is None else set(known.words)
-        absent = [word for word in _find_absent(forms, scanned) if word not in is_stored]
+        absent = [word for word in find_absent(forms, scanned) if word not in is_stored]
         if absent:
             _report_absent(absent, len(forms), targets.match, missing, monitor)
         left_out = set(absent)
@@ -390,24 +390,18 @@ def _check_labels(
         )
 
 
-def _find_absent(forms: Iterable[str], scanned: Mapping[str, Occurrences]) -> list[str]:
-    """Return the words that occur in no corpus."""
-    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
-    return [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n]
-
-
-def refuse_absent(targets: Targets, scanned: Mapping[str, Occurrences]) -> None:
-    """Raise an error if none of the words occurs in any corpus.
+def find_absent(words: Iterable[str], scanned: Mapping[str, Occurrences]) -> list[str]:
+    """Return the words that occur in no corpus.
 
     Parameters
     ----------
-    targets : Targets
+    words : iterable of str
+        All words that were sought.
     scanned : mapping of str to Occurrences
         Their occurrences by corpus.
     """
-    absent = _find_absent(targets.forms, scanned)
-    if len(absent) == len(targets.forms):
-        raise _none_occurs(absent, targets.match)
+    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+    return [word for word, n in zip(words, n_found.tolist(), strict=True) if not n]
 
 
 def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str, monitor: Monitor) -> None:
@@ -418,11 +412,12 @@ def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str
             f"{advice(absent, match)}, or skip missing words (--missing skip)"
         )
     if len(absent) == n_words:
-        raise _none_occurs(absent, match)
+        raise no_occurrence(absent, match)
     monitor.note(f"left out, because they never occur: {_some(absent)}")
 
 
-def _none_occurs(absent: Sequence[str], match: str) -> UserError:
+def no_occurrence(absent: Sequence[str], match: str) -> UserError:
+    """Return the error for words of which none occurs in any corpus."""
     return UserError(
         f"none of the words occurs in the corpora (match: {match}): {_some(absent)}; {advice(absent, match)}"
     )

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
+from lexshift.corpus.preview import may_occur
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, as_text, find_sources
 from lexshift.corpus.targets import Targets, Words, read_targets
@@ -36,7 +37,7 @@ from lexshift.errors import UserError
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
 from lexshift.scoring.space import Space, calibration_space
-from lexshift.store.embedding import make_store, refuse_absent, store_settings
+from lexshift.store.embedding import find_absent, make_store, no_occurrence, store_settings
 from lexshift.store.format import INDEX, digest
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import check_store_folder
@@ -166,14 +167,19 @@ def _rehearse(
     sources = [source for corpus in periods.corpora for source in find_sources(corpus)]
     if any(source.path == STANDARD_INPUT for source in sources) or sum(source.size for source in sources) > SMALL:
         return
+    is_new = settings.out is None or not (Path(settings.out) / STORE / INDEX).exists()  # a store may have other words
+    is_plain = all(source.kind == "text" for source in sources) and settings.match != "lemma" and settings.by is None
+    if is_plain and not may_occur(periods.by_key(), readings, settings.match, targets) and targets and is_new:
+        raise no_occurrence(targets.words, settings.match)
     reader = CorpusReader(periods.by_key(), readings, settings.match, None, settings.by, Silent())
     chosen, *_ = _choose_words(question, reader, targets, control_targets, settings, language, Silent())
     if targets is None and settings.by is None:
         return  # the words are chosen by their numbers of occurrences
     found = reader.scan(chosen)
     _refuse_one_period(list(found))
-    if settings.out is None or not (Path(settings.out) / STORE / INDEX).exists():  # a store may have other words
-        refuse_absent(chosen, found)
+    absent = find_absent(chosen.words, found)
+    if is_new and len(absent) == len(chosen.words):
+        raise no_occurrence(absent, settings.match)
 
 
 def _refuse_one_period(periods: Sequence[str]) -> None:
