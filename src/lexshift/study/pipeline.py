@@ -29,6 +29,7 @@ from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.built_in import resolve_model
+from lexshift.encode.loading import check_place
 from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, Local, as_engine
@@ -104,6 +105,8 @@ def run_study(
         if note := periods.order_note():
             progress.note(note)
         model, choice = resolve_model(settings.model, languages.values(), progress)
+        if isinstance(model, (str, os.PathLike)):
+            check_place(model)
         _rehearse(question, periods, readings, targets, control_targets, settings, language)
         encoder = as_encoder(model, languages=languages.values(), **settings.encoder_options())
         warnings = language_warnings(dict(zip(periods.labels, languages.values(), strict=True)), encoder)
