@@ -131,16 +131,11 @@ def test_run_is_full_with_another_option_or_word(terminal: Terminal) -> None:
         assert COMPLETE in terminal.succeed(*command)[1]
 
 
-def test_nothing_is_saved_for_files_that_were_just_changed(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_saved_for_files_that_were_just_changed(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finished, "MARGIN", 3600 * 10**9)
     terminal.succeed(*COMPARE)
     assert COMPLETE not in terminal.succeed(*COMPARE)[1]
     assert not Path("results", FINISHED).exists()
-
-
-# ------------------------------------------------------------------------------------------------------------- imports
 
 
 def modules(*arguments: str) -> tuple[int, str, list[str]]:
@@ -168,6 +163,7 @@ def test_finished_run_imports_nothing_heavy(terminal: Terminal, name: str) -> No
     assert COMPLETE in text.splitlines()
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -186,7 +182,7 @@ def test_finished_run_imports_nothing_heavy(terminal: Terminal, name: str) -> No
         ("compare 1950s.txt 1950s.txt", "both corpora are '1950s.txt'"),
     ],
 )
-def test_help_and_mistakes_import_nothing_heavy(terminal: Terminal, command: str, said: str) -> None:
+def test_help_and_mistakes_import_nothing_heavy(command: str, said: str) -> None:
     Path("empty.txt").touch()
     Path("dated.csv").write_text("text,day\na mouse,1999\na mouse,2005\n")
     status, text, imported = modules(*command.split())

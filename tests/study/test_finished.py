@@ -23,7 +23,7 @@ NAMES = ["scores.csv", "senses.csv"]
 TICK = 0.05  # seconds that exceed the steps in which a file system counts time
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with corpora, a list of words, a dictionary and a model, whose files count as old."""
     monkeypatch.chdir(tmp_path)
@@ -42,13 +42,13 @@ def request(*corpora: str, question: str = "compare", **changes: Any) -> str | N
     return describe_request(question, corpora or ("old.txt", "texts"), arguments | changes)
 
 
-def test_same_request_has_the_same_checksum(place: Path) -> None:
+def test_same_request_has_the_same_checksum() -> None:
     assert request() is not None
     assert request() == request()
 
 
 @pytest.mark.parametrize("name", ["old.txt", "texts/b.txt", "words.txt", "senses.tsv", "model/config.json"])
-def test_change_of_one_byte_of_any_file_is_noticed(place: Path, name: str) -> None:
+def test_change_of_one_byte_of_any_file_is_noticed(name: str) -> None:
     before, path = request(), Path(name)
     status = path.stat()
     path.write_text(path.read_text().replace("mouse", "moose"))
@@ -58,12 +58,12 @@ def test_change_of_one_byte_of_any_file_is_noticed(place: Path, name: str) -> No
     assert request() not in (before, None)
 
 
-def test_file_that_was_just_changed_makes_a_request_unknown(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_was_just_changed_makes_a_request_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finished, "MARGIN", 3600 * 10**9)
     assert request() is None
 
 
-def test_time_in_the_future_makes_a_request_unknown(place: Path) -> None:
+def test_time_in_the_future_makes_a_request_unknown() -> None:
     later = time.time_ns() + 3600 * 10**9
     os.utime("texts/a.txt", ns=(later, later))
     assert request() is None
@@ -86,11 +86,11 @@ def test_time_in_the_future_makes_a_request_unknown(place: Path) -> None:
         {"dictionary": None},
     ],
 )
-def test_any_other_option_is_noticed(place: Path, changes: dict[str, Any]) -> None:
+def test_any_other_option_is_noticed(changes: dict[str, Any]) -> None:
     assert request(**changes) not in (request(), None)
 
 
-def test_new_renamed_and_missing_files_of_a_corpus_are_noticed(place: Path) -> None:
+def test_new_renamed_and_missing_files_of_a_corpus_are_noticed() -> None:
     seen = [request()]
     Path("texts/c.txt").write_text("more\n")
     time.sleep(TICK)
@@ -104,11 +104,11 @@ def test_new_renamed_and_missing_files_of_a_corpus_are_noticed(place: Path) -> N
     assert len(set(seen)) == 4
 
 
-def test_order_of_the_corpora_is_noticed(place: Path) -> None:
+def test_order_of_the_corpora_is_noticed() -> None:
     assert request("old.txt", "texts") != request("texts", "old.txt")
 
 
-def test_other_version_of_a_library_is_noticed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_version_of_a_library_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     before = request()
     monkeypatch.setattr(finished, "package_versions", lambda: {"numpy": "0"})
     assert request() not in (before, None)
@@ -124,26 +124,24 @@ def test_other_version_of_the_program_is_noticed(place: Path, monkeypatch: pytes
     "changes",
     [{"model": "nobody/no-such-model"}, {"dictionary": "wn:oewn:2024"}, {"model": object()}, {"seed": object()}],
 )
-def test_what_cannot_be_checked_makes_a_request_unknown(place: Path, changes: dict[str, Any]) -> None:
+def test_what_cannot_be_checked_makes_a_request_unknown(changes: dict[str, Any]) -> None:
     assert request(**changes) is None
 
 
-def test_standard_input_and_missing_corpora_make_a_request_unknown(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_and_missing_corpora_make_a_request_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     with open("old.txt") as stream:
         monkeypatch.setattr("sys.stdin", stream)
         assert request("-", "texts") is None
     assert request("no such file", "texts") is None
 
 
-def test_folder_with_the_name_of_a_built_in_model_makes_a_request_unknown(place: Path) -> None:
+def test_folder_with_the_name_of_a_built_in_model_makes_a_request_unknown() -> None:
     name = next(iter(BUILT_IN))
     Path(name).mkdir()
     assert request(model=name) is None
 
 
-def test_base_of_an_adapter_belongs_to_the_model(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_base_of_an_adapter_belongs_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("base").mkdir()
     Path("base/config.json").write_text("{}")
     monkeypatch.setattr(finished, "read_base", lambda folder: Base("./base") if folder.name == "model" else None)
