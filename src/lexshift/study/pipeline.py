@@ -105,13 +105,9 @@ def run_study(
         if note := periods.order_note():
             progress.note(note)
         model, choice = resolve_model(settings.model, languages.values(), progress)
-        if isinstance(model, (str, os.PathLike)):
-            check_place(model)
-        _rehearse(question, periods, readings, targets, control_targets, settings, language)
+        _rehearse(question, periods, readings, targets, control_targets, settings, language, model)
         encoder = as_encoder(model, languages=languages.values(), **settings.encoder_options())
-        warnings = language_warnings(dict(zip(periods.labels, languages.values(), strict=True)), encoder)
-        for warning in warnings:
-            progress.note(f"warning: {warning}")
+        warnings = _warn_of_languages(dict(zip(periods.labels, languages.values(), strict=True)), encoder, progress)
         results = None if out is None else stack.enter_context(open_results(out, kind))
         engine = as_engine(settings.engine, settings.address, settings.workers)
         stack.callback(engine.close)
@@ -162,11 +158,15 @@ def _rehearse(
     control_targets: Targets | None,
     settings: Settings,
     language: str | None,
+    model: Any,
 ) -> None:
     """Choose the words and find them in small corpora, to report what is wrong before the encoder is loaded.
 
     To load an encoder takes seconds, to read small corpora once more does not.
     """
+    if not isinstance(model, (str, os.PathLike)):
+        return  # there is nothing to load
+    check_place(model)
     sources = [source for corpus in periods.corpora for source in find_sources(corpus)]
     if any(source.path == STANDARD_INPUT for source in sources) or sum(source.size for source in sources) > SMALL:
         return
@@ -183,6 +183,14 @@ def _rehearse(
     absent = find_absent(chosen.words, found)
     if is_new and len(absent) == len(chosen.words):
         raise no_occurrence(absent, settings.match)
+
+
+def _warn_of_languages(languages: dict[str, str | None], encoder: Encoder, monitor: Monitor) -> list[str]:
+    """Show and return warnings about the languages of the corpora, which are given by their labels."""
+    warnings = language_warnings(languages, encoder)
+    for warning in warnings:
+        monitor.note(f"warning: {warning}")
+    return warnings
 
 
 def _refuse_one_period(periods: Sequence[str]) -> None:
