@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -147,7 +147,9 @@ def _table(values: Mapping[str, Any]) -> PrintedTable:
 
 
 def _text(cell: Cell) -> Text:
-    parts: Iterable[tuple[str, str]] = [(cell, "")] if isinstance(cell, str) else cell
+    parts: Segments = [(cell, "")] if isinstance(cell, str) else cell
+    if len(parts) == 1:
+        return Text(*parts[0])  # its style also applies to the space around it
     text = Text()
     for part, style in parts:
         text.append(part, style or None)
