@@ -117,7 +117,7 @@ def test_many_periods_are_drawn_as_blocks(tmp_path: Path) -> None:
     for file in more:
         file.write_text(files[2].read_text().replace("item", file.stem))
     found = find_senses(*files, *more, words=["mouse"], model=PlantedEncoder(), split="lines", monitor=False)
-    column = list(sense_rows(found).columns[2].cells)
+    column = [cells[2] for _, _, cells in sense_rows(found).rows]
     assert column == ["█▆▃▃▃", "▁▃▆▆▆"]
 
 

@@ -13,7 +13,7 @@ import pytest
 import typer
 from shell import Toy
 
-from lexshift.cli import results
+from lexshift.cli import result_tables
 from lexshift.cli import trace as cli_trace
 from lexshift.errors import UserError
 from lexshift.study import pipeline
@@ -142,10 +142,8 @@ def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:
     shell.run("1950s.txt", "1980s.txt", "2010s.txt", "-w", "mouse")
     assert shell.found is not None
     highest = shell.found.steps["score"].max()
-    line = results._sparkline(shell.found, "mouse", highest)
-    assert line.plain == "▁·█"
-    assert [str(span.style) for span in line.spans] == ["dim", "dim"]
-    assert results._sparkline(shell.found, "mouse", 0.0).plain == "▁·▁"
+    assert result_tables._sparkline(shell.found, "mouse", highest) == [("▁", "dim"), ("·", "dim"), ("█", "")]
+    assert [block for block, _ in result_tables._sparkline(shell.found, "mouse", 0.0)] == list("▁·▁")
 
 
 @pytest.mark.parametrize(

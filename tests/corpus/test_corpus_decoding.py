@@ -278,3 +278,21 @@ def test_standard_input_is_decompressed(monkeypatch: pytest.MonkeyPatch) -> None
     data = gzip.compress(b"a mouse\n", mtime=0)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     assert read(Path("-")) == (b"a mouse\n", hashlib.sha256(data).hexdigest(), len(data))
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+@given(text=st.text("aé\u0301ﬁ\u00ad\n\r", max_size=50))
+def test_small_text_is_read_in_the_same_way_without_compiled_code(is_loaded: bool, text: str) -> None:
+    data = text.encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoding, "is_numba_loaded", lambda: is_loaded)
+        assert decoding.count_lines(data) == text.count("\n")
+        assert decoding.normalise_utf8(data).decode() == decoding.normalise(text)
+
+
+def test_large_text_is_always_read_with_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "is_numba_loaded", lambda: False)
+    monkeypatch.setattr(decoding, "_count_lines", lambda data: -len(data))
+    data = b"a\n" * (decoding._FEW // 2)
+    assert decoding.count_lines(data) == -len(data)
+    assert decoding.count_lines(data[:-2]) == len(data) // 2 - 1

@@ -310,8 +310,8 @@ def test_cost_is_announced_before_control_words_are_encoded(paths: Paths) -> Non
     usages = sum(len(rows) for word in controls for rows in controls[word])
     sentences = {text for word in controls for period in (0, 1) for text in controls.sentences(word, period)}
     assert recorder.notes == [
-        f"comparing with 55 ordinary words of both corpora ({usages:,} usages, {len(sentences):,} sentences to encode; "
-        "--control none leaves them out)"
+        "comparing with 55 ordinary words of both corpora",
+        f"control words: {usages:,} usages, {len(sentences):,} sentences to encode; --control none leaves them out",
     ]
     assert recorder.stages.index("encoding") < recorder.stages.index("control words: reading old")
     assert recorder.stages.index("control words: encoding") < recorder.stages.index("scoring")

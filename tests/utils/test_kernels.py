@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +17,10 @@ import numba
 import numpy as np
 import pytest
 
+from lexshift.utils import kernels
 from lexshift.utils.kernels import Kernel, kernel
+
+NOBODY = 65534  # number of a user that owns no files
 
 
 @kernel
@@ -160,6 +166,38 @@ def test_kernel_outside_of_a_module_is_not_cached(tmp_path: Path) -> None:
 def test_cache_is_in_the_cache_folder_of_the_user(tmp_path: Path) -> None:
     python(CACHED, installed(tmp_path / "a"), HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert len(list((tmp_path / "cache" / "lexshift" / "kernels").iterdir())) == 4  # two kernels, two signatures
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="users of POSIX")
+def test_read_only_installation_compiles_once_for_each_user() -> None:
+    command = [sys.executable, "-c", dedent(CACHED)]
+    if os.geteuid() == 0:  # root may write everywhere
+        if shutil.which("setpriv") is None:
+            pytest.skip("root cannot become another user without setpriv")
+        command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
+        if subprocess.run([*command[:4], sys.executable, "-c", "import numba"], capture_output=True).returncode:
+            pytest.skip("another user cannot run this Python")
+    with tempfile.TemporaryDirectory() as place:  # other users cannot open the folders of pytest
+        os.chmod(place, 0o755)
+        program, home = Path(place, "program"), Path(place, "home")
+        installed(program)
+        shutil.copytree(
+            Path(kernels.__file__).parent.parent, program / "lexshift", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        home.mkdir()
+        if os.geteuid() == 0:
+            os.chown(home, NOBODY, NOBODY)
+        for path in (program, *program.rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        files = sorted(program.rglob("*"))
+        env = {"HOME": str(home), "PYTHONPATH": str(program), "PATH": os.environ["PATH"]}
+        runs = [subprocess.run([*command, str(program)], env=env, capture_output=True, text=True) for _ in range(2)]
+        assert [run.stdout.strip() for run in runs] == ["3 3.5 0", "3 3.5 2"], runs[0].stderr
+        assert sorted(program.rglob("*")) == files
+        assert len(list(home.rglob("*.kernel"))) == 4
+        for path in (program, *program.rglob("*")):
+            path.chmod(0o755)
 
 
 @pytest.mark.slow

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lexshift.cli import options
+from lexshift.study.settings import COMPARE
 
 
-@options.with_settings("compare")
+@options.with_settings(COMPARE)
 def command(
     *,
     old: options.OldCorpus,
@@ -29,6 +30,5 @@ def command(
         print_study_plan("compare", (old, new), settings | {"words": words}, form, quiet)
         return
     from lexshift.cli.results import run_question
-    from lexshift.study.compare import compare
 
-    run_question(compare, (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on)
+    run_question(COMPARE, (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on)

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from lexshift.cli import options
+from lexshift.study.settings import DISCOVER
 
 
-@options.with_settings("discover")
+@options.with_settings(DISCOVER)
 def command(
     *,
     old: options.OldCorpus,
@@ -33,6 +34,5 @@ def command(
         print_study_plan("discover", (old, new), settings, form, quiet)
         return
     from lexshift.cli.results import run_question
-    from lexshift.study.discover import discover
 
-    run_question(discover, (old, new), settings, form, quiet, rows, fail_on=fail_on)
+    run_question(DISCOVER, (old, new), settings, form, quiet, rows, fail_on=fail_on)

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from lexshift.cli import options
+from lexshift.study.settings import SENSES
 
 
-@options.with_settings("senses")
+@options.with_settings(SENSES)
 def command(
     *,
     corpora: Annotated[
@@ -33,6 +34,5 @@ def command(
         print_study_plan("senses", corpora, settings | {"words": words}, form, quiet)
         return
     from lexshift.cli.results import run_question
-    from lexshift.study.find_senses import find_senses
 
-    run_question(find_senses, corpora, settings | {"words": words}, form, quiet, of_senses=True)
+    run_question(SENSES, corpora, settings | {"words": words}, form, quiet)

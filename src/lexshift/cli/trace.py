@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from lexshift.cli import options
+from lexshift.study.settings import TRACE
 
 
-@options.with_settings("trace")
+@options.with_settings(TRACE)
 def command(
     *,
     corpora: Annotated[
@@ -33,6 +34,5 @@ def command(
         print_study_plan("trace", corpora, settings | {"words": words}, form, quiet)
         return
     from lexshift.cli.results import run_question
-    from lexshift.study.trace import trace
 
-    run_question(trace, corpora, settings | {"words": words}, form, quiet, fail_on=fail_on)
+    run_question(TRACE, corpora, settings | {"words": words}, form, quiet, fail_on=fail_on)

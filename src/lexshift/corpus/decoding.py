@@ -34,11 +34,12 @@ from lexshift.corpus.encodings import UTF_8, detect_encoding, detect_wide, find_
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.word_rule import character_at
 from lexshift.errors import UserError
-from lexshift.utils.kernels import kernel
+from lexshift.utils.kernels import is_numba_loaded, kernel
 
 BLOCK = 1 << 20  # bytes read at a time: large enough to be fast, small enough for its memory to be reused
 LONGEST = 1 << 26  # bytes; a longer line is divided
 _LINE_FEED = 10
+_FEW = 1 << 21  # bytes that are processed without compiled code as long as it is not loaded, which takes longer
 _HEAD = 1 << 13  # bytes that are searched for signs of binary data
 _DECISIVE = 1 << 20  # bytes from which the encoding is detected, the first of which are not all ASCII
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -215,9 +216,14 @@ def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Itera
         yield b"".join(pieces)
 
 
-@kernel
 def count_lines(data: bytes) -> int:
-    """Return the number of line feeds; several times faster than ``bytes.count``."""
+    """Return the number of line feeds."""
+    return data.count(b"\n") if len(data) < _FEW and not is_numba_loaded() else _count_lines(data)
+
+
+@kernel
+def _count_lines(data: bytes) -> int:
+    """Return the number of line feeds; several times faster than ``bytes.count``, but it must be loaded first."""
     n = 0
     for i in range(len(data)):
         n += data[i] == _LINE_FEED
@@ -250,8 +256,8 @@ def _validate(blocks: Iterator[bytes], source: Source, reading: Reading, tally: 
             replaced = text.count("\ufffd") - block.count("\ufffd".encode())
             tally.skipped["sequences of bytes that are not UTF-8, replaced"] += replaced
             valid = text.encode()
-        line += count_lines(block)
         yield valid
+        line += count_lines(block)
 
 
 def _recode(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
@@ -385,6 +391,8 @@ def normalise_utf8(data: bytes) -> bytes:
     """Return UTF-8 text in normal form; text that is already in normal form is not decoded."""
     if data.isascii():
         return data
+    if len(data) < _FEW and not is_numba_loaded():
+        return normalise(data.decode()).encode()
     words = np.frombuffer(data, np.uint64, len(data) // 8)
     if is_normal(np.frombuffer(data, np.uint8), words, *_tables()):
         return data

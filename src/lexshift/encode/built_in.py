@@ -277,6 +277,11 @@ def known_languages(model: Any) -> tuple[str, ...] | None:
     return BUILT_IN[model].languages if isinstance(model, str) and model in BUILT_IN else None
 
 
+def model_packages() -> list[str]:
+    """Return the names of the packages that contain the built-in encoders."""
+    return list(dict.fromkeys(source.package for source in (MINILM_SOURCE, E5_SOURCE)))
+
+
 def rank_built_in(languages: Iterable[str | None]) -> list[BuiltIn]:
     """Return the built-in encoders for text in some languages, the preferred one first.
 

@@ -55,8 +55,7 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
         The revision of a model on the hub.
     """
     text = os.fspath(name)
-    is_path = not isinstance(name, str)
-    built_in = None if is_path else BUILT_IN.get(text)
+    built_in = BUILT_IN.get(text) if isinstance(name, str) else None
     check_libraries("minilm" if built_in is None else built_in.extra)
     if built_in is not None:
         if os.path.isdir(text):
@@ -66,16 +65,24 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
                 stacklevel=2,
             )
         return built_in.find_folder()
+    check_place(name)
     folder = os.path.expanduser(text)
-    if os.path.isdir(folder):
-        return Path(folder)
+    return Path(folder) if os.path.isdir(folder) else _from_hub(text, revision)
+
+
+def check_place(name: str | os.PathLike[str]) -> None:
+    """Raise an error if a model is neither built in nor a folder, and cannot be on the hub; nothing is read."""
+    text = os.fspath(name)
+    is_path = not isinstance(name, str)
+    folder = os.path.expanduser(text)
+    if os.path.isdir(folder) or (not is_path and text in BUILT_IN):
+        return
     if os.path.exists(folder):
         raise UserError(f"the model {text!r} is a file; give the folder that it is in")
     if not is_path and text == AUTO:
         raise UserError(f"{AUTO!r} selects a model by the language of a text, which is not possible here; name a model")
     if is_path or not _HUB_NAME.fullmatch(text) or text.startswith("."):
         raise UserError(f"no such model folder: {text!r} (looked from {os.getcwd()})")
-    return _from_hub(text, revision)
 
 
 def check_folder(folder: Path, name: str) -> None:

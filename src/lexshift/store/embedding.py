@@ -7,7 +7,7 @@ only the new usages are encoded.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
@@ -40,7 +40,7 @@ from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import open_store
 from lexshift.utils import checks
-from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.monitor import Monitor, Silent, passing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -351,7 +351,7 @@ def make_store(
         contents, scanned = gather_contents(
             folder.store, targets, encoder, scan, monitor, labels=labels, missing=missing, extend=extend
         )
-        siblings = folder.write(contents, encoder, monitor, encode)
+        siblings = folder.write(contents, encoder, passing(monitor), encode)
     return siblings.select(scanned)
 
 
@@ -395,9 +395,8 @@ def gather_contents(
         _check_labels(known, list(scanned), forms, periods)
     if store is not None:
         _check_contents(store, scanned)
-    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
     is_stored = set() if known is None else set(known.words)
-    absent = [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n and word not in is_stored]
+    absent = [word for word in find_absent(forms, scanned) if word not in is_stored]
     if absent:
         _report_absent(absent, len(forms), targets.match, missing, monitor)
     left_out = set(absent)
@@ -445,14 +444,38 @@ def _check_contents(store: Siblings, scanned: Mapping[str, Occurrences]) -> None
             )
 
 
+def find_absent(words: Iterable[str], scanned: Mapping[str, Occurrences]) -> list[str]:
+    """Return the words that occur in no corpus.
+
+    Parameters
+    ----------
+    words : iterable of str
+        All words that were sought.
+    scanned : mapping of str to Occurrences
+        Their occurrences by corpus.
+    """
+    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+    return [word for word, n in zip(words, n_found.tolist(), strict=True) if not n]
+
+
 def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str, monitor: Monitor) -> None:
     """Refuse words that occur in no corpus, or report that they are left out."""
-    names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
     if missing == "error":
         raise UserError(
-            f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
+            f"{_some(absent)} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
             f"{advice(absent, match)}, or skip missing words (--missing skip)"
         )
     if len(absent) == n_words:
-        raise UserError(f"none of the words occurs in the corpora (match: {match}): {names}; {advice(absent, match)}")
-    monitor.note(f"left out, because they never occur: {names}")
+        raise no_occurrence(absent, match)
+    monitor.note(f"left out, because they never occur: {_some(absent)}")
+
+
+def no_occurrence(absent: Sequence[str], match: str) -> UserError:
+    """Return the error for words of which none occurs in any corpus."""
+    return UserError(
+        f"none of the words occurs in the corpora (match: {match}): {_some(absent)}; {advice(absent, match)}"
+    )
+
+
+def _some(words: Sequence[str]) -> str:
+    return ", ".join(map(repr, words[:5])) + (f" and {len(words) - 5} more" if len(words) > 5 else "")

@@ -23,7 +23,7 @@ from lexshift.study.control_words import MIN_COUNT, ControlWords
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Array, Indices, Matrix
-from lexshift.utils.monitor import Monitor
+from lexshift.utils.monitor import Monitor, passing
 
 MAX_USAGES = 40
 """Maximum number of usages of a control word in a period."""
@@ -223,7 +223,10 @@ def embed_control_words(
 
     def scan(targets: Targets) -> dict[str, Occurrences]:
         found = sampler.scan(targets)
-        monitor.note(_announcement(len(targets.words), found, folder))
+        where = "both corpora" if len(found) == 2 else "the corpora"
+        monitor.note(f"comparing with {len(targets.words):,} ordinary words of {where}")
+        if work := _describe_work(found, folder):
+            passing(prefixed).note(work)
         return found
 
     siblings = make_store(
@@ -241,18 +244,15 @@ def embed_control_words(
     return ControlUsages(tuple(word for word in chosen.targets.words if word in siblings), siblings, CONTROL)
 
 
-def _announcement(n_words: int, found: Mapping[str, Occurrences], folder: Path | None) -> str:
-    """Return a note on the number of control words, and on the sentences that must be encoded for them."""
-    where = "both corpora" if len(found) == 2 else "the corpora"
-    text = f"comparing with {n_words:,} ordinary words of {where}"
+def _describe_work(found: Mapping[str, Occurrences], folder: Path | None) -> str | None:
+    """Return a note on the sentences that must be encoded for the control words, or None if there are none."""
     is_stored = folder is not None and (folder / INDEX).exists()
     stored = set(Siblings(folder).occurrences["sentence"].to_pylist()) if folder is not None and is_stored else set()
     sentences = {text for each in found.values() for text in each.table["sentence"].to_pylist()} - stored
     if not sentences:
-        return text
+        return None
     n_usages = sum(len(each.table) for each in found.values())
-    cost = f"{n_usages:,} usages, {len(sentences):,} sentences to encode; --control none leaves them out"
-    return f"{text} ({cost})"
+    return f"{n_usages:,} usages, {len(sentences):,} sentences to encode; --control none leaves them out"
 
 
 class PrefixedMonitor:
@@ -260,6 +260,11 @@ class PrefixedMonitor:
 
     def __init__(self, monitor: Monitor, prefix: str = "control words") -> None:
         self._monitor, self._prefix = monitor, prefix
+
+    @property
+    def passing(self) -> Monitor:
+        """The monitor for notes about the work of a run."""
+        return PrefixedMonitor(passing(self._monitor))
 
     def stage(self, name: str, total: int, unit: str) -> None:
         """Begin a stage."""

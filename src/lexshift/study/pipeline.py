@@ -1,6 +1,7 @@
 """Run a study, from corpora to a result: the pipeline of compare, discover and trace.
 
-1. Check the settings, the corpora and the folder; detect languages; load the encoder.
+1. Check the settings, the corpora and the folder; detect languages; look for the words in small corpora; load the
+   encoder.
 2. Choose the words, find their usages and embed them; do the same for control words. Find the words that appeared or
    disappeared among all words of the corpora.
 3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
@@ -10,15 +11,12 @@
 
 from __future__ import annotations
 
-import platform
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,6 +50,7 @@ from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.form_hint import find_form_hint
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, check_periods, check_two_periods
+from lexshift.study.rehearsal import rehearse
 from lexshift.study.result import Result
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, ONCE, TRACE, Settings
@@ -59,6 +58,7 @@ from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import KINDS, Pair, Usages, usage_notes
 from lexshift.study.verdict import CHANGED
+from lexshift.study.versions import package_versions
 from lexshift.study.words import choose_vocabulary, count_first_and_last
 from lexshift.utils.files import disk_faults
 from lexshift.utils.monitor import Monitor, watching
@@ -69,10 +69,6 @@ if TYPE_CHECKING:
 RESULTS: dict[str, type[StudyResult]] = {COMPARE: Result, DISCOVER: Discovery, TRACE: Trace}
 CACHE = "parts"
 """Folder below the results in which a run caches its counts, samples and scores."""
-_PACKAGES = (
-    *("charset_normalizer", "icu4py", "numba", "numpy", "pandas", "pyarrow", "scipy", "sentencex", "simplemma"),
-    *("tokenizers", "torch", "transformers"),
-)
 
 
 def run_study(
@@ -119,10 +115,9 @@ def _run_study(
         if note := periods.order_note():
             progress.note(note)
         model, choice = resolve_model(settings.model, languages.values(), progress)
+        rehearse(question, periods, readings, targets, settings, language, model)
         encoder = as_encoder(model, languages=languages.values(), **settings.encoder_options())
-        warnings = language_warnings(dict(zip(periods.labels, languages.values(), strict=True)), encoder)
-        for warning in warnings:
-            progress.note(f"warning: {warning}")
+        warnings = _warn_of_languages(dict(zip(periods.labels, languages.values(), strict=True)), encoder, progress)
         results = None if out is None else stack.enter_context(open_results(out, kind))
         engine = as_engine(settings.engine, settings.address, settings.workers)
         stack.callback(engine.close)
@@ -159,6 +154,14 @@ def _run_study(
             results.save(result.run, result.files)
             progress.advance(1, 1)
     return result
+
+
+def _warn_of_languages(languages: dict[str, str | None], encoder: Encoder, monitor: Monitor) -> list[str]:
+    """Show and return warnings about the languages of the corpora, which are given by their labels."""
+    warnings = language_warnings(languages, encoder)
+    for warning in warnings:
+        monitor.note(f"warning: {warning}")
+    return warnings
 
 
 def check_stores(out: Path, labels: Sequence[str] | None) -> None:
@@ -381,7 +384,6 @@ def run_record(
     ]
     tests = [scored.test for scored in scores.words.values()]
     units = dict(Counter(test.unit for test in tests))
-    packages = {package: version(package) for package in _PACKAGES if find_spec(package)}
     return {
         "lexshift": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -397,5 +399,5 @@ def run_record(
         "corpora": corpora,
         "embedding": siblings.settings,
         "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
-        "versions": {"python": platform.python_version(), "platform": platform.platform(), **packages},
+        "versions": package_versions(),
     }

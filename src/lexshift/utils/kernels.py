@@ -151,6 +151,11 @@ class KernelCache:
         return self._folder / f"{hashlib.blake2b(repr(key).encode(), digest_size=20).hexdigest()}.kernel"
 
 
+def is_numba_loaded() -> bool:
+    """Return whether this process has imported numba, so that a call of a kernel costs little."""
+    return "numba" in sys.modules
+
+
 def cache_folder() -> Path:
     """Return the folder for compiled kernels."""
     import numba

@@ -54,6 +54,40 @@ class Silent:
         """Do nothing."""
 
 
+class NoteRecorder:
+    """A monitor that passes all events on and keeps the notes.
+
+    Attributes
+    ----------
+    notes : list of str
+    passing : Monitor
+        The monitor for notes that are not kept; see :func:`passing`.
+    """
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.passing = monitor
+        self.notes: list[str] = []
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        """Begin a stage."""
+        self.passing.stage(name, total, unit)
+
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        """Report progress in the present stage."""
+        self.passing.advance(done, items, status)
+
+    def note(self, text: str) -> None:
+        """Show a note to the user, and keep it."""
+        self.notes.append(text)
+        self.passing.note(text)
+
+
+def passing(monitor: Monitor) -> Monitor:
+    """Return the monitor for notes about the work of a run, such as its duration, which say nothing on its results."""
+    found: Monitor = getattr(monitor, "passing", monitor)
+    return found
+
+
 def duration(seconds: float) -> str:
     """Return a duration in readable units.
 

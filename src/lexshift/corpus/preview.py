@@ -1,0 +1,55 @@
+"""Find out whether words may occur in a small corpus at all, without compiled code, whose loading takes a second."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from lexshift.corpus.passages import read_blocks
+from lexshift.corpus.sources import Reading, Tally, find_sources
+from lexshift.corpus.targets import Targets
+from lexshift.corpus.word_rule import rule
+from lexshift.errors import UserError
+
+
+def may_occur(
+    corpora: Mapping[str, str | os.PathLike[str]], readings: Mapping[str, Reading], match: str, targets: Targets | None
+) -> bool:
+    """Return whether a target may occur in one of some corpora of plain text; raise an error for an empty corpus.
+
+    The text is read up to the first place at which the beginning of a target occurs, if only as a part of another word.
+
+    Parameters
+    ----------
+    corpora : mapping of str to str or path
+    readings : mapping of str to Reading
+        The reading options of each corpus.
+    match : "word", "cased", "token" or "lemma"
+    targets : Targets, optional
+        Without them, corpora are only checked for any word.
+    """
+    beginnings = None if targets is None else ["".join(map(chr, word)) for word in targets.first_words]
+    is_found = False
+    for label, corpus in corpora.items():
+        is_empty = True
+        for text in _folded_blocks(corpus, readings[label], match):
+            is_empty = is_empty and not text.strip("\0")
+            is_found = is_found or beginnings is None or any(word in text for word in beginnings)
+            if is_found and not is_empty:
+                break
+        if is_empty:
+            raise UserError(f"the corpus {os.fspath(corpus)!r} is empty: there is no word in it")
+    return is_found
+
+
+def _folded_blocks(corpus: str | os.PathLike[str], reading: Reading, match: str) -> Iterable[str]:
+    """Yield the text of a corpus in blocks, with folded letters, and with U+0000 in the place of separators."""
+    table = rule(match)
+    for source in find_sources(corpus):
+        blocks = read_blocks(source, reading, Tally())
+        for block in blocks:
+            codes = np.frombuffer(block.data.decode().encode("utf-32-le"), "<u4")  # (characters,)
+            yield table[codes].astype("<u4").tobytes().decode("utf-32-le")
+        blocks.close()
