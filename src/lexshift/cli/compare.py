@@ -11,7 +11,7 @@ from lexshift.cli import options
 def command(
     *,
     old: options.OldCorpus,
-    new: options.NewCorpus,
+    new: options.NewCorpus = None,
     words: options.Words = None,
     settings: dict[str, Any],
     form: options.Form = "table",
@@ -25,4 +25,6 @@ def command(
     from lexshift.cli.results import run_question
     from lexshift.study.compare import compare
 
-    run_question(compare, (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on)
+    run_question(
+        compare, (old,) if new is None else (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on
+    )

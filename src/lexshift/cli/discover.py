@@ -13,7 +13,7 @@ from lexshift.cli import options
 def command(
     *,
     old: options.OldCorpus,
-    new: options.NewCorpus,
+    new: options.NewCorpus = None,
     settings: dict[str, Any],
     form: options.Form = "table",
     rows: Annotated[
@@ -29,4 +29,4 @@ def command(
     from lexshift.cli.results import run_question
     from lexshift.study.discover import discover
 
-    run_question(discover, (old, new), settings, form, quiet, rows, fail_on=fail_on)
+    run_question(discover, (old,) if new is None else (old, new), settings, form, quiet, rows, fail_on=fail_on)

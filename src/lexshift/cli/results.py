@@ -96,7 +96,8 @@ def run_question(
     wanted = read_verdicts(fail_on, TRACE_VERDICTS if question.__name__ == "trace" else VERDICTS)
     with progress_monitor(quiet) as monitor:
         if arguments["out"] is None:
-            arguments["out"] = default_out(SENSES if of_senses else question.__name__, corpora, arguments.get("by"))
+            cut = arguments.get("by") or arguments.get("split_at")
+            arguments["out"] = default_out(SENSES if of_senses else question.__name__, corpora, cut)
         result = question(*corpora, **arguments, monitor=monitor)
     print_result(result, form, rows, of_senses)
     if not quiet:

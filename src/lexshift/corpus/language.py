@@ -134,9 +134,9 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     codes = {label: reading.language for label, reading in readings.items()}
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
     options = {**asdict(next(iter(readings.values()))), "language": language}
-    if options["document_column"] is None:
-        del options["document_column"]  # a store that does not use it is not affected by it
-    return options
+    unused = {"document_column": None, "date_order": AUTO, "since": None, "before": None}
+    # A store that does not use an option is not affected by it.
+    return {name: value for name, value in options.items() if name not in unused or value != unused[name]}
 
 
 def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list[str]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TypeVar
 
+from lexshift.corpus.date_range import is_file_in_range, records_in_range
+from lexshift.corpus.dates import date_text
 from lexshift.corpus.decoding import (
     BLOCK,
     LONGEST,
@@ -119,6 +121,9 @@ def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> I
 def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
     """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes."""
     with open_source(source, tally) as stream:
+        if not is_file_in_range(source, reading, tally):
+            tally.files -= 1  # only its checksum is computed
+            return
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:
                 raise UserError("parquet cannot be read from standard input; write it to a file")
@@ -181,13 +186,13 @@ def _table_blocks(rows: Iterator[Record], file: str, reading: Reading, tally: Ta
         named = documents if reading.document_column else None
         return Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates, documents=named, file=file)
 
-    for row, text, date, document in rows:
+    for row, text, date, document in records_in_range(rows, file, reading, tally):
         if not isinstance(text, str):
             tally.skipped["records without a text"] += 1
             continue
         texts.append(_NEWLINES.sub(" ", text).encode("utf-8", "replace"))
         numbers.append(row)
-        dates.append(_field_text(date))
+        dates.append(date_text(date))
         if reading.document_column:
             documents.append(_field_text(document) or f"{file}, record {row}")
         size += len(texts[-1])

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+from lexshift.corpus.dates import ORDERS
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
@@ -169,9 +170,13 @@ class Reading:
         language of each corpus from a sample of its text.
     text_column, date_column : str
         Columns of tables (jsonl, csv, tsv, parquet) that hold the text and the date.
+    date_order : "auto", "DMY", "MDY" or "YMD"
+        Order of day, month and year in dates such as 03/04/2020. "auto" refuses dates that have several readings.
     document_column : str, optional
         Column of tables that names the document of each record, such as a book or an author. A record without a name is
         a document of its own. By default a file is a document.
+    since, before : str, optional
+        The first day, and the day after the last one, as 2020-03-01: records and files of other dates are left out.
     """
 
     encoding: str = "utf-8"
@@ -181,6 +186,9 @@ class Reading:
     text_column: str = "text"
     date_column: str | None = None
     document_column: str | None = None
+    date_order: str = AUTO
+    since: str | None = None
+    before: str | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -191,6 +199,7 @@ class Reading:
             ) from None
         checks.choice(self.errors, "errors", ("strict", "replace"))
         checks.choice(self.split, "split", get_args(Split))
+        checks.choice(self.date_order, "date_order", (AUTO, *ORDERS))
         if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
 

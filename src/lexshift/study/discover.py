@@ -20,8 +20,9 @@ from lexshift.utils.monitor import Monitor
 
 def discover(
     old: Place,
-    new: Place,
+    new: Place | None = None,
     *,
+    split_at: Any = None,
     out: Place | None = None,
     model: Any = "auto",
     labels: Sequence[str] | None = None,
@@ -60,8 +61,8 @@ def discover(
     Parameters
     ----------
     old, new : str or path
-        The two corpora: text files, tables, folders or patterns. Each is read twice.
-    model, labels, min_count, min_usages, sample_seed, duplicates, match
+        The two corpora: text files, tables, folders or patterns; or one corpus with ``split_at``. Each is read twice.
+    split_at, model, labels, min_count, min_usages, sample_seed, duplicates, match
         As for :func:`lexshift.compare`.
     senses : bool
         Whether to find the senses of the changed words as well, of at most 100 with the highest scores; see
@@ -99,5 +100,7 @@ def discover(
     >>> "mouse" in result.words, "the" in result.words
     (True, False)
     """
-    result: Discovery = run_study(DISCOVER, (old, new), None, make_settings(discover, locals()), monitor)
+    result: Discovery = run_study(
+        DISCOVER, (old,) if new is None else (old, new), None, make_settings(discover, locals()), monitor
+    )
     return result

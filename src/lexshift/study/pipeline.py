@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
+from lexshift.corpus.dated_corpus import find_date_column, split_readings
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading, as_text
@@ -96,14 +97,14 @@ def run_study(
     periods = check_periods(question, corpora, settings)
     if out is not None:
         _check_stores(Path(out), None if question == TRACE else periods.keys)
-    languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
+    languages, readings, date_note = _reading_options(periods, settings)
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
     control_targets = read_control_targets(settings.control, settings.match, rules)
     sources = _read_sources(settings, language)
     with ExitStack() as stack:
         progress = stack.enter_context(watching(monitor or False))
-        if note := periods.order_note():
+        for note in filter(None, (periods.order_note(), date_note)):
             progress.note(note)
         model, choice = resolve_model(settings.model, languages.values(), progress)
         encoder = as_encoder(model, languages=languages.values(), **settings.encoder_options())
@@ -150,6 +151,20 @@ def run_study(
             results.save(result.run, result.files)
             progress.advance(1, 1)
     return result
+
+
+def _reading_options(
+    periods: Periods, settings: Settings
+) -> tuple[dict[str, str | None], dict[str, Reading], str | None]:
+    """Return the language and the reading options of each corpus, and a note if its column of dates was guessed."""
+    reading, note, split_at = Reading(**settings.reading_options()), None, settings.split_at
+    if settings.by or split_at:
+        reading, note = find_date_column(periods.corpora[0], reading, settings.by, split_at)
+    languages, readings = detect_languages(periods.by_key(), reading)
+    if split_at:
+        parts = split_readings(periods.corpora[0], split_at, next(iter(readings.values())))
+        readings = dict(zip(readings, parts, strict=True))
+    return languages, readings, note
 
 
 def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
