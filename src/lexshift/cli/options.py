@@ -48,9 +48,7 @@ OldCorpus = Annotated[
     str,
     typer.Argument(metavar="OLD", help="Earlier corpus: a text file, table, folder or pattern, also .gz and .zst."),
 ]
-NewCorpus = Annotated[
-    str | None, typer.Argument(metavar="[NEW]", help="Later corpus, in any of these forms; none with --split-at.")
-]
+NewCorpus = Annotated[str | None, typer.Argument(metavar="NEW", help="Later corpus, in any of these forms.")]
 Words = Annotated[
     str | None,
     typer.Option(

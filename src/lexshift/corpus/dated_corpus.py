@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from lexshift.corpus.date_range import is_dated_by_name
-from lexshift.corpus.dates import Date, DateReader, date_of_file
+from lexshift.corpus.dates import OF_YEARS, Date, DateReader, date_of_file
 from lexshift.corpus.passages import read_blocks
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.tables import column_names
@@ -104,27 +104,31 @@ def split_readings(corpus: str | os.PathLike[str], day: str, reading: Reading) -
         return side_of(date, day)
 
     example = None
-    for text, side in _find_sides(_find_files(corpus), reading, find_side):
-        sides.add(side)
-        example = text if side is None and example is None else example
+    for block in _date_blocks(_find_files(corpus), reading, find_side):
+        sides.update(block.values())
+        example = example or next((text for text, side in block.items() if side is None), None)
         if {_BEFORE, _FROM} <= sides:
             return replace(reading, before=day), replace(reading, since=day)
     name = os.fspath(corpus)
     if not bounds:
         column = reading.date_column
-        where = "no file has a date in its name" if column is None else f"the column {column!r} has none"
-        found = where if example is None else f"{example!r} is none"
+        where = "no file has a date in its name" if column is None else f"there is none in the column {column!r}"
+        reason = where if example is None else f"{example!r} is none"
         raise UserError(
-            f"the corpus {name!r} cannot be divided at {day}, because it has no dates ({found}): name the column of a "
+            f"the corpus {name!r} cannot be divided at {day}, because it has no dates ({reason}): name the column of a "
             f"table that holds the dates (--date-column)"
         )
-    missing = " and ".join(
-        label for label, side in zip(split_labels(day), (_BEFORE, _FROM), strict=True) if side not in sides
-    )
+    parts = zip((_BEFORE, _FROM), split_labels(day), strict=True)
+    missing = " or ".join(label for side, label in parts if side not in sides)
     raise UserError(
         f"no text of {name!r} is dated {missing}: its dates are from {bounds[0]} to {bounds[1]}; choose another day "
         f"(--split-at), or give dates that are precise enough"
     )
+
+
+def check_first_dates(corpus: str | os.PathLike[str], by: str, reading: Reading) -> None:
+    """Refuse ambiguous dates at the beginning of a corpus, so that most errors are found before it is read."""
+    next(_date_blocks(_find_files(corpus), reading, lambda date: date.period(by), by in OF_YEARS), None)
 
 
 def _find_files(corpus: str | os.PathLike[str]) -> list[Source]:
@@ -136,19 +140,17 @@ def _find_files(corpus: str | os.PathLike[str]) -> list[Source]:
     return sources
 
 
-def _find_sides(
-    sources: list[Source], reading: Reading, find_side: Callable[[Date], str | None]
-) -> Iterator[tuple[str, str | None]]:
-    """Yield the dates of files and records that have one, with their sides."""
+def _date_blocks(
+    sources: list[Source], reading: Reading, period_of: Callable[[Date], str | None], of_years: bool = False
+) -> Iterator[dict[str, str | None]]:
+    """Yield the dates of each file and of each block of records, with their periods."""
     for source in sources:
         if is_dated_by_name(source, reading):
             date = date_of_file(source.name)
-            if date is not None:
-                yield source.name, find_side(date)
+            yield {} if date is None else {source.name: period_of(date)}
             continue
-        dates = DateReader(find_side, reading.date_order)
+        dates = DateReader(period_of, reading.date_order, of_years)
         blocks = read_blocks(source, reading, Tally())
         for block in blocks:
-            for text, row in zip(block.dates or (), block.rows or (), strict=True):
-                if text is not None:
-                    yield text, dates.period(text, source.name, row)
+            rows = zip(block.dates or (), block.rows or (), strict=True)
+            yield {text: dates.period(text, source.name, row) for text, row in rows if text is not None}

@@ -22,6 +22,8 @@ ORDERS = ("DMY", "MDY", "YMD")
 """Orders of day (D), month (M) and year (Y) in dates that are written in figures."""
 UNITS = ("week", "month", "quarter", "year", "decade")
 """Lengths of periods."""
+OF_YEARS = ("year", "decade")
+"""Those that consist of whole years."""
 MISSING = ("", "nan", "NaN", "NaT", "None", "<NA>")
 """Texts of fields that hold no date."""
 _MANY = 1 << 14  # number of dates whose periods are remembered: usually there are fewer different ones than records

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from lexshift.corpus.dates import AUTO, UNITS, DateReader, date_of_file, read_date
+from lexshift.corpus.dates import AUTO, OF_YEARS, UNITS, DateReader, date_of_file, read_date
 from lexshift.corpus.language import detect_languages
 from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
 from lexshift.corpus.passages import Block, read_corpus
@@ -122,7 +122,7 @@ class _Cutter:
     def __init__(self, unit: str, reading: Reading, sources: Sequence[Source], skip_counts: Counter[str]) -> None:
         self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
         self._unit, self._date_column, self._skip_counts = unit, reading.date_column, skip_counts
-        self._dates = DateReader(lambda date: date.period(unit), reading.date_order, unit in ("year", "decade"))
+        self._dates = DateReader(lambda date: date.period(unit), reading.date_order, unit in OF_YEARS)
         self._example: str | None = None  # a date that was not understood
         self._file, self._periods = "", set[str]()  # the current file, and the periods that were found in it
         for source in sources:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
-from lexshift.corpus.dated_corpus import find_date_column, split_readings
+from lexshift.corpus.dated_corpus import check_first_dates, find_date_column, split_readings
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading, as_text
@@ -161,6 +161,8 @@ def _reading_options(
     if settings.by or split_at:
         reading, note = find_date_column(periods.corpora[0], reading, settings.by, split_at)
     languages, readings = detect_languages(periods.by_key(), reading)
+    if settings.by:
+        check_first_dates(periods.corpora[0], settings.by, reading)
     if split_at:
         parts = split_readings(periods.corpora[0], split_at, next(iter(readings.values())))
         readings = dict(zip(readings, parts, strict=True))

@@ -171,7 +171,7 @@ class Settings:
         None, "Period length in one corpus: week, month, quarter, year or decade.",
         PERIODS, str | None, questions=(TRACE, SENSES), check=_check_by)
     split_at: Any = _setting(
-        None, "Date that divides one corpus in two: the text before it, and from it on.",
+        None, "Date that divides one corpus in two.",
         PERIODS, str | None, metavar="DATE", questions=(COMPARE, DISCOVER, SENSES), check=_check_day)
     out: str | os.PathLike[str] | None = _setting(
         None, "Folder for the results (default: named after the corpora).",
@@ -286,13 +286,13 @@ class Settings:
     text_column: str = _setting(
         "text", "Table column with the text.", READING, str)
     date_column: str | None = _setting(
-        None, "Table column that holds the date (default: a column called date, time, year or the like, if needed).",
+        None, "Table column that holds the date (default: one called date, time or year).",
         READING, str | None)
     document_column: str | None = _setting(
         None, "Table column that names the document of each text (default: a file is a document).",
         READING, str | None)
     date_order: str = _setting(
-        "auto", "Order of day, month and year in dates such as 03/04/2020: DMY, MDY or YMD.", READING, str)
+        "auto", "Order of dates such as 03/04/2020: DMY, MDY or YMD.", READING, str)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "
