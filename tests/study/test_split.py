@@ -131,10 +131,13 @@ def test_split_is_recorded_saved_and_kept_apart(folder: Path, tmp_path: Path) ->
     loaded = load(tmp_path / "out")
     assert loaded.table.equals(made.table)
     assert "before 2020-03-01" in render(loaded)
+    headline = "1 of 1 word changed between the text before 2020-03-01 and the text from 2020-03-01"
+    assert loaded.headline() == made.headline() == headline
     with pytest.raises(UserError, match="choose another folder"):
         compare(folder / "posts.csv", split_at="2020-03-02", **options)
     named = compare(folder / "posts.csv", split_at=SPLIT, labels=["then", "now"], **options)
     assert named.labels == ("then", "now")
+    assert named.headline() == "1 of 1 word changed between then and now"
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ from lexshift.corpus.dates import Date, DateReader, date_of_file, date_text
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.corpus.tables import Record
 
+TABLES = ("jsonl", "csv", "tsv", "parquet")
+"""Kinds of files whose records may have dates."""
 _INSIDE, _OUTSIDE = "inside", "outside"
 
 
 def is_dated_by_name(source: Source, reading: Reading) -> bool:
-    """Return whether the date of a file is the one in its name: it is a text, or a table without a column of dates."""
-    return source.kind == "text" or reading.date_column is None
+    """Return whether the date of a file is the one in its name: it is no table, or one without a column of dates."""
+    return source.kind not in TABLES or reading.date_column is None
 
 
 def is_file_in_range(source: Source, reading: Reading, tally: Tally) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from lexshift.corpus.date_range import is_dated_by_name
+from lexshift.corpus.date_range import TABLES, is_dated_by_name
 from lexshift.corpus.dates import OF_YEARS, Date, DateReader, date_of_file
 from lexshift.corpus.passages import read_blocks
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
@@ -62,7 +62,7 @@ def find_date_column(
         Day at which the corpus is divided, instead of ``by``.
     """
     sources = _find_files(corpus)
-    tables = [source for source in sources if source.kind != "text"]
+    tables = [source for source in sources if source.kind in TABLES]
     if reading.date_column is not None or not tables:
         return reading, None
     period_of: Callable[[Date], str | None] = (

@@ -189,8 +189,8 @@ class DateReader:
         readings = read_date(text, self._order)
         if len(readings) > 1 and not self._of_years:
             return [str(date.first) for date in readings]
-        if len(readings) == 1 and self._clear is None and order_of(text):
-            self._clear = text
+        if len(readings) == 1 and self._order == AUTO and self._clear is None and not text[:4].isdecimal():
+            self._clear = text if order_of(text) else None
         return list(dict.fromkeys(map(self._period_of, readings)))
 
     def _ambiguous(self, text: str, place: str) -> UserError:

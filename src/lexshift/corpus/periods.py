@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from lexshift.corpus.date_range import is_dated_by_name
 from lexshift.corpus.dates import AUTO, OF_YEARS, UNITS, DateReader, date_of_file, read_date
 from lexshift.corpus.language import detect_languages
 from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
@@ -126,7 +127,7 @@ class _Cutter:
         self._example: str | None = None  # a date that was not understood
         self._file, self._periods = "", set[str]()  # the current file, and the periods that were found in it
         for source in sources:
-            if (source.kind == "text" or self._date_column is None) and period_of_file(source.name, unit) is None:
+            if is_dated_by_name(source, reading) and period_of_file(source.name, unit) is None:
                 what = "a year" if unit == "decade" else f"a {unit}"
                 skip_counts[f"files without {what} in their names, of all periods"] += 1
 

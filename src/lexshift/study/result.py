@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from lexshift.corpus.dated_corpus import split_labels
 from lexshift.scoring.permutation import unresolved_note
 from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
@@ -184,8 +185,11 @@ class Result(StudyResult):
         if not tested:
             return f"No word can be tested: {others}"
         beyond = ", beyond what the corpora do to ordinary words" if self.backdrop.control_words else ""
-        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
-        return outcome + self.labels[1] + beyond + (f" ({others})" if others else "")
+        split_at = self.settings.get("split_at")
+        is_split = split_at is not None and self.labels == split_labels(split_at)
+        corpora = " and ".join(f"the text {label}" if is_split else label for label in self.labels)
+        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {corpora}"
+        return outcome + beyond + (f" ({others})" if others else "")
 
     def background_note(self) -> str | None:
         """Return a sentence on what the two corpora do to ordinary words, or None without control words."""
