@@ -16,6 +16,7 @@ import pytest
 from lexshift import Result, UserError, compare, discover, find_senses, load, trace
 from lexshift.corpus.dates import UNITS
 from lexshift.report import render
+from lexshift.report.methods import methods
 
 NOISE = [
     f"{a}{b}" for a in ("ka", "lo", "mi", "ru", "se", "to", "vu") for b in ("den", "gar", "lin", "mos", "pel", "rak")
@@ -133,6 +134,7 @@ def test_split_is_recorded_saved_and_kept_apart(folder: Path, tmp_path: Path) ->
     assert "before 2020-03-01" in render(loaded)
     headline = "1 of 1 word changed between the text before 2020-03-01 and the text from 2020-03-01"
     assert loaded.headline() == made.headline() == headline
+    assert "We compared two corpora, the text before 2020-03-01 (" in methods(loaded)[0]
     with pytest.raises(UserError, match="choose another folder"):
         compare(folder / "posts.csv", split_at="2020-03-02", **options)
     named = compare(folder / "posts.csv", split_at=SPLIT, labels=["then", "now"], **options)

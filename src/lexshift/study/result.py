@@ -176,6 +176,13 @@ class Result(StudyResult):
         """Return the number of occurrences of a word in the old or the new corpus, embedded or not."""
         return self.siblings.count_occurrences(word, self.siblings.corpora[self.side(period)])
 
+    @property
+    def corpus_names(self) -> tuple[str, str]:
+        """Names of the corpora in a sentence: the labels, or "the text before" a day that divides one corpus."""
+        split_at = self.settings.get("split_at")
+        is_split = split_at is not None and self.labels == split_labels(split_at)
+        return (f"the text {self.labels[0]}", f"the text {self.labels[1]}") if is_split else self.labels
+
     def headline(self) -> str:
         """Return the outcome in a sentence."""
         changed, tested = self.count(CHANGED), len(self.scores.words)
@@ -185,11 +192,8 @@ class Result(StudyResult):
         if not tested:
             return f"No word can be tested: {others}"
         beyond = ", beyond what the corpora do to ordinary words" if self.backdrop.control_words else ""
-        split_at = self.settings.get("split_at")
-        is_split = split_at is not None and self.labels == split_labels(split_at)
-        corpora = " and ".join(f"the text {label}" if is_split else label for label in self.labels)
-        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {corpora}"
-        return outcome + beyond + (f" ({others})" if others else "")
+        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between "
+        return outcome + " and ".join(self.corpus_names) + beyond + (f" ({others})" if others else "")
 
     def background_note(self) -> str | None:
         """Return a sentence on what the two corpora do to ordinary words, or None without control words."""
