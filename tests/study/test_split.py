@@ -134,7 +134,7 @@ def test_split_is_recorded_saved_and_kept_apart(folder: Path, tmp_path: Path) ->
     assert "before 2020-03-01" in render(loaded)
     headline = "1 of 1 word changed between the text before 2020-03-01 and the text from 2020-03-01"
     assert loaded.headline() == made.headline() == headline
-    assert "We compared two corpora, the text before 2020-03-01 (" in methods(loaded)[0]
+    assert "We compared two corpora, the text before 2020-03-01 (" in methods(made)[0]
     with pytest.raises(UserError, match="choose another folder"):
         compare(folder / "posts.csv", split_at="2020-03-02", **options)
     named = compare(folder / "posts.csv", split_at=SPLIT, labels=["then", "now"], **options)
