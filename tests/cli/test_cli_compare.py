@@ -448,7 +448,7 @@ def test_0_usages_means_all_and_the_error_message_says_so(shell: Shell) -> None:
     ("arguments", "said"),
     [
         (["compare"], "Missing argument 'OLD'"),
-        (["compare", "1950s.txt"], "Missing argument 'NEW'"),
+        (["compare", "1950s.txt"], "give the later one as well (NEW), or divide it by date (--split-at 2020-03-01)"),
         (["compare", "1950s.txt", "2010s.txt", "third.txt"], "unexpected extra argument"),
         (["compare", "1950s.txt", "2010s.txt", "--wrods", "mouse"], "No such option: --wrods"),
         (["compare", "1950s.txt", "2010s.txt", "--top-words", "many"], "Invalid value for '--top-words'"),
@@ -721,3 +721,32 @@ def test_impossible_folder_has_exit_status_2(shell: Shell, command: str, out: st
 def test_folder_whose_name_is_not_text_is_accepted(shell: Shell) -> None:
     shell.compare("--words", "mouse", "--out", os.fsdecode(b"\xff"))
     assert Path(os.fsdecode(b"\xff"), "report.html").is_file()
+
+
+# ---------------------------------------------------------------------------------------------------------------- dates
+
+
+def write_dated(shell: Shell, old: str, new: str) -> None:
+    """Write both corpora into one table, with a date for each of them."""
+    texts = [(old, text_of(OLD)), (new, text_of(NEW))]
+    records = [{"text": line, "when": date} for date, text in texts for line in text.splitlines()]
+    (shell.folder / "posts.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def test_one_dated_corpus_is_divided_at_a_day(shell: Shell) -> None:
+    write_dated(shell, "Feb 29, 2020", "1 March 2020")
+    dated = ["posts.jsonl", "--split-at", "2020-03-01", "--date-column", "when", "-w", "mouse,bread"]
+    out, err = shell.compare(*dated, "--format", "csv")
+    assert out == shell.compare("-w", "mouse,bread", "--format", "csv")[0]
+    assert "lexshift-posts-2020_03_01" in err
+
+
+def test_ambiguous_dates_have_exit_status_2_and_name_the_option(shell: Shell) -> None:
+    write_dated(shell, "03/02/2020", "12/25/2020")
+    dated = ["posts.jsonl", "--split-at", "2020-03-01", "--date-column", "when", "-w", "mouse"]
+    assert "'03/02/2020' in record 1 of 'posts.jsonl' may be" in (said := shell.refused(*dated))
+    assert "--date-order DMY, MDY or YMD" in said
+    assert "'12/25/2020' in record 81 of 'posts.jsonl' is not in the order DMY" in shell.refused(
+        *dated, "--date-order", "DMY"
+    )
+    assert "no text of 'posts.jsonl' is dated before 2020-03-01" in shell.refused(*dated, "--date-order", "MDY")

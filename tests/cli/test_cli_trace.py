@@ -156,8 +156,8 @@ def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:
             ["1950s.txt", "2010s.txt", "-w", "mouse", "--max-per-word", "-1"],
             "max_per_word must be a whole number, or 0 for all; got -1",
         ),
-        (["news.jsonl", "--by", "week", "-w", "mouse"], "by must be one of decade, month, year"),
-        (["news.jsonl", "--by", "year", "-w", "mouse"], "no file of 'news.jsonl' has a year"),
+        (["news.jsonl", "--by", "day", "-w", "mouse"], "by must be one of decade, month, quarter, week, year"),
+        (["news.jsonl", "--by", "year", "-w", "mouse"], "name one of 'when', 'text' with --date-column"),
         (["1950s.txt", "missing.txt", "-w", "mouse"], "no such file or folder"),
         (
             ["1950s.txt", "2010s.txt", "--fail-on", "appeared"],

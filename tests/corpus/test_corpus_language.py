@@ -315,15 +315,16 @@ def test_note_about_many_corpora_is_short() -> None:
 
 def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
     german, english = Reading(split="lines", language="de"), Reading(split="lines", language="en")
-    expected = {
-        name: value for name, value in asdict(german).items() if name not in ("document_column", "strict", "xpath")
-    }
+    unused = ("document_column", "strict", "date_order", "since", "before", "xpath")
+    expected = {name: value for name, value in asdict(german).items() if name not in unused}
     assert record_readings({"old": german, "new": german}) == expected
     both = expected | {"language": {"old": "de", "new": "en"}}
     assert record_readings({"old": german, "new": english}) == both
     named = Reading(document_column="book")
-    assert record_readings({"old": named, "new": named}) == {
-        name: value for name, value in asdict(named).items() if name not in ("strict", "xpath")
+    assert record_readings({"old": named, "new": named}) == expected | {
+        "document_column": "book",
+        "split": "auto",
+        "language": "auto",
     }
 
 

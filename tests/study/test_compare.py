@@ -769,6 +769,7 @@ def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Resul
     defaults = {name: parameter.default for name, parameter in inspect.signature(compare).parameters.items()}
     defaults["space"] = "standardised"  # the space of an encoder that declares none
     names = [
+        "split_at",
         "preset",
         "metric",
         "strategy",

@@ -203,7 +203,7 @@ BAD: list[tuple[str, Any, str]] = [
     *[("distance_weight", bad, "distance_weight must be") for bad in (-0.1, 1.5, "half", float("nan"))],
     ("match", "lema", r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
     ("space", "bent", r"space must be one of auto, centred, raw, standardised; got 'bent'"),
-    ("by", "week", r"by must be one of decade, month, year; got 'week'"),
+    ("by", "day", r"by must be one of decade, month, quarter, week, year; got 'day'"),
     ("metric", "cosin", r"metric must be one of .*; got 'cosin'\. did you mean 'cosine'\?"),
     ("metric", 3, "metric"),
     ("strategy", "randm", r"strategy must be one of distance, random; got 'randm'\. did you mean 'random'\?"),

@@ -12,7 +12,7 @@ from lexshift.study.settings import COMPARE
 def command(
     *,
     old: options.OldCorpus,
-    new: options.NewCorpus,
+    new: options.NewCorpus = None,
     words: options.Words = None,
     settings: dict[str, Any],
     form: options.Form = "table",
@@ -24,11 +24,12 @@ def command(
 
     An interrupted run resumes where it stopped. A second run with another metric, rate or strategy takes seconds.
     """
+    corpora = (old,) if new is None else (old, new)
     if plan:
         from lexshift.cli.plan_table import print_study_plan
 
-        print_study_plan("compare", (old, new), settings | {"words": words}, form, quiet)
+        print_study_plan("compare", corpora, settings | {"words": words}, form, quiet)
         return
     from lexshift.cli.results import run_question
 
-    run_question(COMPARE, (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on)
+    run_question(COMPARE, corpora, settings | {"words": words}, form, quiet, fail_on=fail_on)

@@ -14,7 +14,7 @@ from lexshift.study.settings import DISCOVER
 def command(
     *,
     old: options.OldCorpus,
-    new: options.NewCorpus,
+    new: options.NewCorpus = None,
     settings: dict[str, Any],
     form: options.Form = "table",
     rows: Annotated[
@@ -28,11 +28,12 @@ def command(
 
     An interrupted run resumes where it stopped.
     """
+    corpora = (old,) if new is None else (old, new)
     if plan:
         from lexshift.cli.plan_table import print_study_plan
 
-        print_study_plan("discover", (old, new), settings, form, quiet)
+        print_study_plan("discover", corpora, settings, form, quiet)
         return
     from lexshift.cli.results import run_question
 
-    run_question(DISCOVER, (old, new), settings, form, quiet, rows, fail_on=fail_on)
+    run_question(DISCOVER, corpora, settings, form, quiet, rows, fail_on=fail_on)

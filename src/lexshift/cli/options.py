@@ -40,14 +40,16 @@ _PATH_OPTIONS = (
 )
 
 READING_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == READING)
-UNDATED_OPTIONS = tuple(name for name in READING_OPTIONS if name not in ("date_column", "document_column"))
+UNDATED_OPTIONS = tuple(
+    name for name in READING_OPTIONS if name not in ("date_column", "document_column", "date_order")
+)
 ENCODER_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == ENCODING and name != "precision")
 
 OldCorpus = Annotated[
     str,
     typer.Argument(metavar="OLD", help="Earlier corpus: a text file, table, folder or pattern, also .gz and .zst."),
 ]
-NewCorpus = Annotated[str, typer.Argument(metavar="NEW", help="Later corpus, in any of these forms.")]
+NewCorpus = Annotated[str | None, typer.Argument(metavar="NEW", help="Later corpus, in any of these forms.")]
 Words = Annotated[
     str | None,
     typer.Option(

@@ -76,7 +76,8 @@ def run_question(
         if arguments["out"] is None:
             from lexshift.study.periods import default_out
 
-            arguments["out"] = default_out(question, corpora, arguments.get("by"))
+            cut = arguments.get("by") or arguments.get("split_at")
+            arguments["out"] = default_out(question, corpora, cut)
         printout = _answer(question, corpora, arguments, monitor)
     printout.print_tables(form, rows, question == SENSES)
     if not quiet:

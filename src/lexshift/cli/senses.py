@@ -15,7 +15,9 @@ def command(
     *,
     corpora: Annotated[
         list[str],
-        typer.Argument(metavar="PERIOD...", help="Corpora of the periods, earliest first; or one corpus with --by."),
+        typer.Argument(
+            metavar="PERIOD...", help="Corpora of the periods, earliest first; or one corpus with --by or --split-at."
+        ),
     ],
     words: options.Words = None,
     settings: dict[str, Any],

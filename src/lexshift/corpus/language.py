@@ -149,10 +149,9 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
     options = {**asdict(next(iter(readings.values()))), "language": language}
     del options["strict"]  # which affects only whether a run stops
-    for name in ("document_column", "xpath"):
-        if options[name] is None:
-            del options[name]  # a store that does not use it is not affected by it
-    return options
+    unused = {"document_column": None, "date_order": AUTO, "since": None, "before": None, "xpath": None}
+    # A store that does not use an option is not affected by it.
+    return {name: value for name, value in options.items() if name not in unused or value != unused[name]}
 
 
 def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list[str]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TypeVar
 
+from lexshift.corpus.date_range import DATED_DOCUMENTS, LineFilter, is_file_in_range
+from lexshift.corpus.dates import date_in_name, date_text
 from lexshift.corpus.decoding import (
     BLOCK,
     LONGEST,
@@ -28,6 +30,7 @@ from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 _PARAGRAPH_END = re.compile(rb"\n[ \t]*\n")
 _INNER_NEWLINE = re.compile(rb"([^\s][ \t]*)\n(?=[ \t]*[^\s])")
@@ -77,6 +80,24 @@ class Block:
     file: str = ""
     period: str = ""
 
+    def select(self, lines: Sequence[int], period: str = "") -> Block:
+        """Return a block with some lines of a table or a document, in which every line has a row."""
+        if self.rows is None:
+            raise ValueError("only a block with rows can be divided")
+        texts = self.data.split(b"\n")
+
+        def choose(values: list[V] | None) -> list[V] | None:
+            return None if values is None else [values[i] for i in lines]
+
+        return replace(
+            self,
+            data=b"\n".join([texts[i] for i in lines]),
+            rows=choose(self.rows),
+            dates=choose(self.dates),
+            documents=choose(self.documents),
+            period=period,
+        )
+
     def line_of(self, index: int, position: int) -> int:
         """Return the number in the file of the line with this index and byte position in the block."""
         if self.rows is not None:
@@ -99,13 +120,27 @@ def read_corpus(
     total, skipped = sum(source.size for source in sources), 0
     for source in sources:
         is_optional = source.optional and not reading.strict
-        for block in (_whole_file if is_optional else read_blocks)(source, reading, tally):
+        blocks = (_whole_file if is_optional else read_blocks)(source, reading, tally)
+        for block in _blocks_in_range(blocks, source.name, reading, tally):
             yield block
             if progress is not None:
                 progress(skipped + tally.size, total)
         skipped += source.size if source.name in tally.unreadable else 0
     if progress is not None:
         progress(skipped + tally.size, total)
+
+
+def _blocks_in_range(blocks: Iterable[Block], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
+    """Yield blocks with the lines that are dated between ``since`` and ``before``; all lines if both are None."""
+    if reading.since is None and reading.before is None:
+        yield from blocks
+        return
+    lines = LineFilter(file, reading, tally)
+    for block in blocks:
+        if block.dates is None or block.rows is None:
+            yield block  # the name of the file has the date
+        elif chosen := lines.choose(block.dates, block.rows):
+            yield block.select(chosen)
 
 
 def _whole_file(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
@@ -167,25 +202,28 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
     if source.fault:
         raise UserError(source.fault)
     with open_source(source, tally) as stream:
+        if not is_file_in_range(source, reading, tally):
+            tally.files -= 1  # only its checksum is computed
+            return
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:
                 raise UserError("parquet cannot be read from standard input; write it to a file")
             with open(source.path, "rb") as seekable:
-                yield from _table_blocks(parquet_records(seekable, source, reading), source.name, reading, tally)
+                yield from _table_blocks(parquet_records(seekable, source, reading), source, reading, tally)
         elif source.kind == "text":
             chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
             yield from _text_blocks(chunks, source.name, reading, tally)
         elif source.kind in DOCUMENTS:
-            yield from _table_blocks(document_records(stream, source, reading, tally), source.name, reading, tally)
+            yield from _table_blocks(document_records(stream, source, reading, tally), source, reading, tally)
         elif source.kind == "strings":
             chunks = map(normalise_utf8, iter(lambda: b"".join(stream.readlines(BLOCK)), b""))
             yield from _text_blocks(chunks, source.name, reading, tally)
             if source.missing:
                 tally.skipped["records without a text"] += source.missing
         elif source.kind == "records":
-            yield from _table_blocks(object_records(stream), source.name, reading, tally)
+            yield from _table_blocks(object_records(stream), source, reading, tally)
         else:
-            yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
+            yield from _table_blocks(records(stream, source, reading, tally), source, reading, tally)
 
 
 def _text_blocks(chunks: Iterator[bytes], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
@@ -231,7 +269,7 @@ def _paragraph_block(data: bytes, line: int, file: str, tally: Tally) -> Block:
     return Block(_INNER_NEWLINE.sub(rb"\1 ", data), "prose", line, wrapped=data, file=file)
 
 
-def _table_blocks(rows: Iterable[Record], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
+def _table_blocks(rows: Iterable[Record], source: Source, reading: Reading, tally: Tally) -> Iterator[Block]:
     """Yield blocks of records, each of which becomes one line."""
     split, batch, size = "", list[Record](), 0
     for record in rows:
@@ -242,29 +280,39 @@ def _table_blocks(rows: Iterable[Record], file: str, reading: Reading, tally: Ta
         size += len(record.text)
         if size >= BLOCK:
             split = split or _table_split(batch, reading, tally)
-            yield _table_block(batch, split, file, reading)
+            yield _table_block(batch, split, source, reading)
             batch, size = [], 0
     if batch:
         split = split or _table_split(batch, reading, tally)
-        yield _table_block(batch, split, file, reading)
+        yield _table_block(batch, split, source, reading)
 
 
-def _table_block(records: Sequence[Record], split: str, file: str, reading: Reading) -> Block:
+def _table_block(records: Sequence[Record], split: str, source: Source, reading: Reading) -> Block:
     """Return the block of some records, with the dates and documents that a column or the format gives."""
-    dates = [_field_text(record.date) for record in records]
+    file = source.name
+    dates: list[str | None] | None = [date_text(record.date) for record in records]
+    if source.kind in DATED_DOCUMENTS:
+        dates = with_date_of_file(dates, len(records), file)
+    elif reading.date_column is None:
+        dates = None
     documents = [_field_text(record.document) for record in records]
-    has_dates = reading.date_column is not None or any(dates)
     has_documents = reading.document_column is not None or any(documents)
     return Block(
         normalise_utf8(b"\n".join(_one_line(record.text) for record in records)),
         split,
         rows=[record.row for record in records],
-        dates=dates if has_dates else None,
+        dates=dates,
         documents=[name or f"{file}, record {record.row}" for name, record in zip(documents, records, strict=True)]
         if has_documents
         else None,
         file=file,
     )
+
+
+def with_date_of_file(dates: Sequence[str | None] | None, n: int, file: str) -> list[str | None]:
+    """Return the dates of n lines of a document; those without one have the date in the name of the file, if any."""
+    of_file = date_in_name(file)
+    return [date or of_file for date in ([None] * n if dates is None else dates)]
 
 
 def _one_line(text: str) -> bytes:

@@ -6,18 +6,16 @@ is then treated like a corpus: it has its own counts and its own sample of the o
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import PurePosixPath
-from typing import Literal, get_args
 
 from lexshift.corpus import counting
+from lexshift.corpus.date_range import is_dated_by_name
+from lexshift.corpus.dates import AUTO, OF_YEARS, UNITS, DateReader, date_of_file, read_date
 from lexshift.corpus.language import detect_languages
 from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
 from lexshift.corpus.passages import Block, read_corpus
@@ -27,30 +25,19 @@ from lexshift.corpus.word_rule import FoldTable
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
-By = Literal["year", "decade", "month"]
-BY: tuple[str, ...] = get_args(By)
-_DATE = re.compile(r"(\d{4})(?:\.0+)?(?:([-/.]?)(\d{2})(?:\2(\d{2})(?:[T ].*)?)?)?", re.DOTALL)
-_IN_NAME = re.compile(
-    r"(?<!\d)(1\d{3}|20\d{2})(?:([-_.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)"  # a year, or a date
-)
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 
-def period_of(date: str | None, unit: str) -> str | None:
-    """Return the period of a date; None if the text is not a date, or the date is not precise enough.
+def period_of(date: str | None, unit: str, order: str = AUTO) -> str | None:
+    """Return the period of a date; None if the text is not a date, or not precise enough, or ambiguous.
 
-    Dates begin with the year: 1999, 1999-07, 1999-07-31, 19990731, with any time after the day.
-
-    >>> [period_of("1999-07-31T12:00:00Z", unit) for unit in ("decade", "year", "month")]
-    ['1990s', '1999', '1999-07']
-    >>> [period_of(date, "month") for date in ("1999", "31.7.1999", None)]
-    [None, None, None]
+    >>> [period_of("1999-07-31T12:00:00Z", unit) for unit in ("decade", "year", "quarter", "month", "week")]
+    ['1990s', '1999', '1999-Q3', '1999-07', '1999-W30']
+    >>> [period_of(date, "month") for date in ("31.7.1999", "July 31, 1999", "1999", "7.8.1999", None)]
+    ['1999-07', '1999-07', None, None, None]
     """
-    found = None if date is None else _DATE.fullmatch(date.strip())
-    return None if found is None else _label(found[1], found[3], found[4], unit)
-
-
-_cached_period_of = lru_cache(1 << 14)(period_of)  # usually there are fewer different dates than records
+    periods = {reading.period(unit) for reading in read_date(date or "", order)}
+    return periods.pop() if len(periods) == 1 else None
 
 
 def period_of_file(name: str, unit: str) -> str | None:
@@ -61,11 +48,8 @@ def period_of_file(name: str, unit: str) -> str | None:
     >>> period_of_file("news_2001-07-31.txt", "month"), period_of_file("news.txt", "year")
     ('2001-07', None)
     """
-    for part in reversed(PurePosixPath(name).parts):
-        found = _IN_NAME.search(part)
-        if found:
-            return _label(found[1], found[3], found[4], unit)
-    return None
+    date = date_of_file(name)
+    return None if date is None else date.period(unit)
 
 
 def month_of(label: str) -> tuple[int, int] | None:
@@ -76,17 +60,6 @@ def month_of(label: str) -> tuple[int, int] | None:
     """
     found = _MONTH.fullmatch(label)
     return (int(found[1]), int(found[2])) if found and 1 <= int(found[2]) <= 12 else None
-
-
-def _label(year: str, month: str | None, day: str | None, unit: str) -> str | None:
-    """Return the label of a period in ASCII digits; the date may have digits of any script."""
-    try:
-        date = datetime.date(int(year), int(month or 1), int(day or 1))
-    except ValueError:
-        return None
-    if unit == "month":
-        return f"{date.year:04}-{date.month:02}" if month else None
-    return f"{date.year:04}" if unit == "year" else f"{date.year // 10:03}0s"
 
 
 def find_in_periods(
@@ -102,13 +75,13 @@ def find_in_periods(
 ) -> dict[str, Occurrences]:
     """Read a corpus once, and collect the occurrences of each of its periods, the earliest first.
 
-    ``unit`` is "year", "decade" or "month". The result has all occurrences of each word and period, or a sample of
-    ``max_per_word``; with ``shared``, the samples of different words share sentences as far as possible. The checksum
-    of a period is made from that of the corpus, the unit and the label of the period. Text without a period, and
-    everything that concerns complete files, is counted among the skipped text of the first period. ``only`` names the
-    periods that are searched, all of them by default.
+    ``unit`` is "week", "month", "quarter", "year" or "decade". The result has all occurrences of each word and period,
+    or a sample of ``max_per_word``; with ``shared``, the samples of different words share sentences as far as possible.
+    The checksum of a period is made from that of the corpus, the unit and the label of the period. Text without a
+    period, and everything that concerns complete files, is counted among the skipped text of the first period. ``only``
+    names the periods that are searched, all of them by default.
     """
-    checks.choice(unit, "by", BY)
+    checks.choice(unit, "by", UNITS)
     targets.first_words  # noqa: B018  refuses forms that cannot be found before the corpus is read
     seed, sources = checks.seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
@@ -207,11 +180,12 @@ class _Cutter:
     def __init__(self, unit: str, reading: Reading, sources: Sequence[Source], skip_counts: Counter[str]) -> None:
         self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
         self._unit, self._date_column, self._skip_counts = unit, reading.date_column, skip_counts
+        self._dates = DateReader(lambda date: date.period(unit), reading.date_order, unit in OF_YEARS)
         self._example: str | None = None  # a date that was not understood
         self._file, self._periods = "", set[str]()  # the current file, and the periods that were found in it
         for source in (source for source in sources if not source.fault):
-            if (source.kind == "text" or self._date_column is None) and period_of_file(source.name, unit) is None:
-                what = "a month" if unit == "month" else "a year"
+            if is_dated_by_name(source, reading) and period_of_file(source.name, unit) is None:
+                what = "a year" if unit == "decade" else f"a {unit}"
                 skip_counts[f"files without {what} in their names, of all periods"] += 1
 
     def cut(self, block: Block) -> Iterator[Block]:
@@ -222,25 +196,14 @@ class _Cutter:
         else:
             lines: defaultdict[str, list[int]] = defaultdict(list)
             for index, date in enumerate(block.dates):
-                period = _cached_period_of(date, self._unit)
+                period = None if date is None else self._dates.period(date, block.file, block.rows[index])
                 if period is not None:
                     lines[period].append(index)
                     continue
                 what = "without a date" if date is None else f"with a date without a valid {self._unit}"
                 self._skip_counts[f"records {what}, of all periods"] += 1
                 self._example = self._example or date
-            texts, rows, dates, documents = block.data.split(b"\n"), block.rows, block.dates, block.documents
-            parts = [
-                replace(
-                    block,
-                    data=b"\n".join([texts[i] for i in chosen]),
-                    rows=[rows[i] for i in chosen],
-                    dates=[dates[i] for i in chosen],
-                    documents=None if documents is None else [documents[i] for i in chosen],
-                    period=period,
-                )
-                for period, chosen in lines.items()
-            ]
+            parts = [block.select(chosen, period) for period, chosen in lines.items()]
         if block.file != self._file:
             self._file, self._periods = block.file, set()
         for part in parts:
@@ -256,8 +219,8 @@ class _Cutter:
         """Return the error for a corpus without any period, with the reason."""
         if self._example is not None:
             return UserError(
-                f"no date of {corpus!r} has a valid {self._unit}, for example {self._example!r}: write dates as 1999, "
-                f"1999-07 or 1999-07-31"
+                f"no date of {corpus!r} has a valid {self._unit}, for example {self._example!r}: write dates for "
+                f"example as 1999-07-31, or for longer periods as 1999-07 or 1999"
             )
         if self._skip_counts and self._date_column is not None:
             return UserError(

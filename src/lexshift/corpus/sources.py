@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from lexshift.corpus.dates import ORDERS
 from lexshift.corpus.encodings import UTF_8
 from lexshift.errors import UserError
 from lexshift.utils import checks
@@ -288,6 +289,8 @@ class Reading:
         language of each corpus from a sample of its text.
     text_column, date_column : str
         Columns of tables (jsonl, csv, tsv, parquet) that hold the text and the date.
+    date_order : "auto", "DMY", "MDY" or "YMD"
+        Order of day, month and year in dates such as 03/04/2020. "auto" refuses dates that have several readings.
     document_column : str, optional
         Column of tables that names the document of each record, such as a book or an author. A record without a name is
         a document of its own. By default a file is a document.
@@ -296,6 +299,8 @@ class Reading:
         namespace. By default paragraphs, sentences and lines of verse of XML, and the main text of HTML.
     strict : bool
         Whether to stop at a file that cannot be read. By default such a file is skipped if the corpus has others.
+    since, before : str, optional
+        The first day, and the day after the last one, as 2020-03-01: records and files of other dates are left out.
     """
 
     encoding: str = AUTO
@@ -307,6 +312,9 @@ class Reading:
     document_column: str | None = None
     xpath: str | None = None
     strict: bool = False
+    date_order: str = AUTO
+    since: str | None = None
+    before: str | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -318,6 +326,7 @@ class Reading:
             ) from None
         checks.choice(self.errors, "errors", ("strict", "replace"))
         checks.choice(self.split, "split", get_args(Split))
+        checks.choice(self.date_order, "date_order", (AUTO, *ORDERS))
         if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
 

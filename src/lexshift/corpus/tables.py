@@ -11,11 +11,12 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from lexshift.corpus.decoding import BLOCK, LONGEST, utf8_lines
+from lexshift.corpus.dates import arrow_dates
+from lexshift.corpus.decoding import BLOCK, LONGEST, open_source, utf8_lines
 from lexshift.corpus.records import Record
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError, join_names
@@ -58,7 +59,7 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
             for batch in table.iter_batches(rows, row_groups=[group], columns=columns):
                 texts = batch.column(reading.text_column).cast(pa.large_binary()).to_pylist()
                 dates, documents = (
-                    batch.column(column).to_pylist() if column else [None] * len(batch)
+                    arrow_dates(batch.column(column)) if column else [None] * len(batch)
                     for column in (reading.date_column, reading.document_column)
                 )
                 for text, date, document in zip(texts, dates, documents, strict=True):
@@ -177,6 +178,40 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
                 f"each name is unique"
             )
     return list(dict.fromkeys(wanted.values()))
+
+
+def column_names(source: Source, reading: Reading) -> list[str]:
+    """Return the names of the columns of a table; those of a jsonl file are the fields of its first record.
+
+    Without names, the list is empty; what is wrong with the file is reported when it is read.
+    """
+    try:
+        if source.kind == "parquet":
+            from pyarrow import parquet
+
+            return list(parquet.read_schema(source.path).names)
+        if source.kind == "json":
+            from lexshift.corpus.formats.json_document import field_names
+
+            with open_source(source, Tally()) as stream:
+                return field_names(stream, source, reading)
+        if source.kind not in ("jsonl", "csv", "tsv"):
+            return []
+        blocks = _first_block(source, reading)
+        text = next(blocks, b"").decode().lstrip("\n")
+        blocks.close()  # without reading the rest of the file
+        if source.kind == "jsonl":
+            record = json.loads(text.partition("\n")[0])
+            return list(record) if isinstance(record, dict) else []
+        delimiter = "\t" if source.kind == "tsv" else ","
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except (ValueError, RecursionError, OSError, csv.Error):  # errors of Arrow are ValueError or OSError
+        return []
+
+
+def _first_block(source: Source, reading: Reading) -> Generator[bytes]:
+    with open_source(source, Tally()) as stream:
+        yield from utf8_lines(stream, source, reading, Tally())
 
 
 def read_lines(path: Path) -> list[str]:

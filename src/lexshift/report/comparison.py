@@ -138,6 +138,7 @@ def content(result: Result) -> dict[str, Any]:
     )
     return {
         "labels": list(result.labels),
+        "names": list(result.corpus_names),
         **{name: result.settings[name] for name in ("alpha", "metric")},
         "weights": _weights(result),
         "least": result.settings["min_usages"],

@@ -79,7 +79,7 @@ def methods(result: Result) -> list[str]:
 def _data(result: Result) -> str:
     sizes = " and ".join(
         f"{label} ({entry['words']:,} running words)"
-        for label, entry in zip(result.labels, map(result.siblings.corpus, result.siblings.corpora), strict=True)
+        for label, entry in zip(result.corpus_names, map(result.siblings.corpus, result.siblings.corpora), strict=True)
     )
     settings, n = result.settings, len(result.words)
     if "candidates" in settings:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from lexshift.corpus import Corpus, Occurrences, Reading, Targets, read_targets
+from lexshift.corpus.dated_corpus import find_date_column
+from lexshift.corpus.dates import UNITS
 from lexshift.corpus.language import detect_languages, language_of_sentences, language_warnings, record_readings
 from lexshift.corpus.objects import as_files
-from lexshift.corpus.periods import BY
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
 from lexshift.corpus.sources import (
@@ -63,6 +64,7 @@ class ReadingOptions(TypedDict, total=False):
     document_column: str | None
     xpath: str | None
     strict: bool
+    date_order: str
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -124,10 +126,10 @@ def embed(
     labels : list of str, optional
         Names of the corpora; by default "old" and "new" for two, else the names of the files, or numbers for
         Python objects.
-    by : "year", "decade" or "month", optional
+    by : "week", "month", "quarter", "year" or "decade", optional
         Length of the periods into which a single corpus is divided, by the dates of its records (``date_column``) or
-        the years in the names of its files. The periods replace the corpora and are called "1999", "1990s" or
-        "1999-07".
+        the years in the names of its files. The periods replace the corpora and are called "1999-W30", "1999-07",
+        "1999-Q3", "1999" or "1990s".
     match : "word", "cased", "token" or "lemma"
         Rule for occurrences: complete words in any case, complete words in the given case, tokens between white space,
         or all forms of a lemma.
@@ -140,7 +142,7 @@ def embed(
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
         - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column,
-          xpath, strict; see :class:`lexshift.corpus.Reading`.
+          date_order, xpath, strict; see :class:`lexshift.corpus.Reading`.
         - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.
 
@@ -168,7 +170,7 @@ def embed(
     checks.choice(values["precision"], "precision", PRECISIONS)
     checks.choice(values["missing"], "missing", ("error", "skip"))
     if by is not None:
-        checks.choice(by, "by", BY)
+        checks.choice(by, "by", UNITS)
         if len(corpora) > 1 or labels is not None:
             raise UserError(
                 f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora"
@@ -179,12 +181,16 @@ def embed(
         labelled = dict(zip(names, map(name_object, files, names), strict=True))
         for corpus in files:
             find_sources(corpus)
+        monitor = monitor or Silent()
+        if by is not None:
+            reading, note = find_date_column(files[0], reading, by, None)
+            if note:
+                monitor.note(note)
         languages, readings = detect_languages(labelled, reading)
         targets = read_targets(words, match, list(readings.values())[-1].language)
         seed = checks.seed(values["seed"])
         max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
         sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
-        monitor = monitor or Silent()
         model, _ = resolve_model(model, languages.values(), monitor)
         encoder_options = {name: value for name, value in values.items() if name in ENCODING}
         encoder = as_encoder(model, languages=languages.values(), **encoder_options)

@@ -21,9 +21,10 @@ from lexshift.utils.monitor import Monitor
 
 def compare(
     old: Corpus,
-    new: Corpus,
+    new: Corpus | None = None,
     words: Words | None = None,
     *,
+    split_at: Any = None,
     out: Place | None = None,
     model: Any = "auto",
     labels: Sequence[str] | None = None,
@@ -60,9 +61,13 @@ def compare(
     ----------
     old, new : Corpus
         The two corpora: text files, tables, folders or patterns, or Python objects such as DataFrames and lists of
-        strings; see :data:`lexshift.corpus.Corpus`.
+        strings; see :data:`lexshift.corpus.Corpus`. Or one corpus with ``split_at``.
     words : path, list, or mapping of words to their forms, optional
         The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in both corpora.
+    split_at : str or date, optional
+        Date that divides one corpus in two, the text before that day and the text from that day on. The dates are those
+        of records (``date_column``) or in file names. The result is that of two corpora that hold these texts, except
+        that samples of usages (``max_per_word`` and those of control words) depend on file names and line numbers.
     out : path, optional
         Folder for the store of vectors, the tables and the page. A second run with the same folder reuses the
         vectors. By default nothing is written, and the vectors are deleted with the result.
@@ -158,5 +163,7 @@ def compare(
     >>> again.table.equals(result.table)
     True
     """
-    result: Result = run_study(COMPARE, (old, new), words, make_settings(compare, locals()), monitor)
+    result: Result = run_study(
+        COMPARE, (old,) if new is None else (old, new), words, make_settings(compare, locals()), monitor
+    )
     return result

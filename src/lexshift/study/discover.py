@@ -21,8 +21,9 @@ from lexshift.utils.monitor import Monitor
 
 def discover(
     old: Corpus,
-    new: Corpus,
+    new: Corpus | None = None,
     *,
+    split_at: Any = None,
     out: Place | None = None,
     model: Any = "auto",
     labels: Sequence[str] | None = None,
@@ -62,8 +63,8 @@ def discover(
     ----------
     old, new : Corpus
         The two corpora: text files, tables, folders or patterns, which are read twice, or Python objects, which are
-        read once; see :data:`lexshift.corpus.Corpus`.
-    model, labels, min_count, min_usages, sample_seed, duplicates, match
+        read once; see :data:`lexshift.corpus.Corpus`. Or one corpus with ``split_at``.
+    split_at, model, labels, min_count, min_usages, sample_seed, duplicates, match
         As for :func:`lexshift.compare`.
     senses : bool
         Whether to find the senses of the changed words as well, of at most 100 with the highest scores; see
@@ -101,5 +102,7 @@ def discover(
     >>> "mouse" in result.words, "the" in result.words
     (True, False)
     """
-    result: Discovery = run_study(DISCOVER, (old, new), None, make_settings(discover, locals()), monitor)
+    result: Discovery = run_study(
+        DISCOVER, (old,) if new is None else (old, new), None, make_settings(discover, locals()), monitor
+    )
     return result

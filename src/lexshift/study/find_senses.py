@@ -22,6 +22,7 @@ def find_senses(
     *corpora: Corpus,
     words: Words | None = None,
     by: str | None = None,
+    split_at: Any = None,
     out: Place | None = None,
     model: Any = "auto",
     labels: Sequence[str] | None = None,
@@ -47,19 +48,21 @@ def find_senses(
 ) -> Result | Trace:
     """Find the senses of words, their shares in each period, and which of them appeared or disappeared.
 
-    It runs :func:`lexshift.compare` for two corpora, and :func:`lexshift.trace` for more or with ``by``, with the
-    default change score and with ``senses=True``.
+    It runs :func:`lexshift.compare` for two corpora or with ``split_at``, and :func:`lexshift.trace` for more or with
+    ``by``, with the default change score and with ``senses=True``.
 
     Parameters
     ----------
     *corpora : Corpus
         Two or more corpora, the earliest first: text files, tables, folders, patterns or Python objects
-        (:data:`lexshift.corpus.Corpus`); or one corpus with ``by``.
+        (:data:`lexshift.corpus.Corpus`); or one corpus with ``by`` or ``split_at``.
     words : path, list, or mapping of words to their forms, optional
         The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in the first and the
         last period.
-    by : "year", "decade" or "month", optional
+    by : "week", "month", "quarter", "year" or "decade", optional
         Length of the periods into which one corpus is cut, as for :func:`lexshift.trace`.
+    split_at : str or date, optional
+        Date that divides one corpus in two, as for :func:`lexshift.compare`.
     min_usages : int
         Minimum number of usages in a period. Senses are sought for words with enough usages in two periods; their
         usages of all periods are used.
@@ -98,7 +101,7 @@ def find_senses(
     >>> list(result.sense_table.columns[:4])
     ['word', 'sense', 'change', 'n_old']
     """
-    question = COMPARE if len(corpora) == 2 and by is None else TRACE
+    question = COMPARE if split_at is not None or (len(corpora) == 2 and by is None) else TRACE
     settings = make_settings(find_senses, locals() | {"senses": True, "control": NO_CONTROL})
     result: Result | Trace = run_study(question, corpora, words, settings, monitor)
     return result

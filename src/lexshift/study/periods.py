@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lexshift.corpus.dated_corpus import split_labels
 from lexshift.corpus.sources import (
     STANDARD_INPUT,
     ObjectFile,
@@ -37,7 +38,8 @@ class Periods:
     Attributes
     ----------
     corpora : tuple of str or path
-        The corpora in the order of the user; only one if it is cut into periods by date.
+        The corpora in the order of the user; only one if it is cut into periods by date, and the same one twice if it
+        is divided at a day.
     keys : tuple of str
         Their names in the store.
     labels : tuple of str
@@ -69,13 +71,26 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
     question : "compare", "discover" or "trace"
     corpora : sequence of str or path
     settings : Settings
-        Its ``labels`` and ``by``.
+        Its ``labels``, ``by`` and ``split_at``.
     """
-    by, labels = settings.by, settings.labels
+    by, split_at, labels = settings.by, settings.split_at, settings.labels
+    if split_at is not None:
+        if len(corpora) != 1 or by is not None:
+            what = f"{len(corpora)} corpora" if by is None else f"by {by!r}"
+            raise UserError(
+                f"split_at {split_at} divides one corpus in two: give one corpus, or leave out --split-at; got {what}"
+            )
+        names = split_labels(split_at) if labels is None else period_labels((*corpora, *corpora), labels)
+        return Periods((*corpora, *corpora), OLD_NEW, names)
+    if by is None and len(corpora) < 2 and question != TRACE:
+        raise UserError(
+            f"there is only one corpus, {place_of(corpora[0])!r}: give the later one as well (NEW), or divide it by "
+            f"date (--split-at 2020-03-01)"
+        )
     if by is None and len(corpora) < 2:
         raise UserError(
-            "one corpus has no periods: give two or more, the earliest first, or cut it by date (--by year, decade or "
-            "month)"
+            "one corpus has no periods: give two or more, the earliest first, or cut it by date (--by week, month, "
+            "quarter, year or decade)"
         )
     if by is not None and (len(corpora) != 1 or labels is not None):
         raise UserError(
@@ -137,7 +152,10 @@ def _printable(label: str) -> str:
 
 
 def default_out(question: str, corpora: Sequence[Place], by: str | None = None) -> str:
-    """Return the default name of a results folder, made from the question and the corpora."""
+    """Return the default name of a results folder, made from the question and the corpora.
+
+    ``by`` is the length of periods of one corpus, or the date that divides it.
+    """
     labels = period_labels(corpora, None)
     parts = [labels[0], labels[-1] if by is None else by]
     names = [re.sub(r"[^\w.]+", "_", part).encode()[:_MAX_BYTES].decode(errors="ignore") for part in parts]

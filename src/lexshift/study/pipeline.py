@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lexshift import __version__
 from lexshift.corpus import Corpus
+from lexshift.corpus.dated_corpus import check_first_dates, find_date_column, split_readings
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
 from lexshift.corpus.objects import as_files
 from lexshift.corpus.reader import CorpusReader
@@ -105,14 +106,14 @@ def _run_study(
     periods = check_periods(question, corpora, settings)
     if out is not None:
         check_stores(Path(out), None if question == TRACE else periods.keys)
-    languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
+    languages, readings, date_note = find_readings(periods, settings)
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
     control_targets = read_control_targets(settings.control, settings.match, rules)
     sources = _read_sources(settings, language)
     with ExitStack() as stack:
         progress = stack.enter_context(watching(monitor or False))
-        if note := periods.order_note():
+        for note in filter(None, (periods.order_note(), date_note)):
             progress.note(note)
         model, choice = resolve_model(settings.model, languages.values(), progress)
         rehearse(question, periods, readings, targets, settings, language, model)
@@ -154,6 +155,20 @@ def _run_study(
             results.save(result.run, result.files)
             progress.advance(1, 1)
     return result
+
+
+def find_readings(periods: Periods, settings: Settings) -> tuple[dict[str, str | None], dict[str, Reading], str | None]:
+    """Return the language and the reading options of each corpus, and a note if its column of dates was guessed."""
+    reading, note, split_at = Reading(**settings.reading_options()), None, settings.split_at
+    if settings.by or split_at:
+        reading, note = find_date_column(periods.corpora[0], reading, settings.by, split_at)
+    languages, readings = detect_languages(periods.by_key(), reading)
+    if settings.by:
+        check_first_dates(periods.corpora[0], settings.by, reading)
+    if split_at:
+        parts = split_readings(periods.corpora[0], split_at, next(iter(readings.values())))
+        readings = dict(zip(readings, parts, strict=True))
+    return languages, readings, note
 
 
 def _warn_of_languages(languages: dict[str, str | None], encoder: Encoder, monitor: Monitor) -> list[str]:

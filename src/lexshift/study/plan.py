@@ -32,7 +32,7 @@ from lexshift.study.encoder_profile import EncoderProfile, PlannedEncoder
 from lexshift.study.estimates import ENCODING_RANGE, estimate_results_bytes, estimate_scoring, pair_sizes
 from lexshift.study.folder import check_results
 from lexshift.study.periods import Periods, check_periods, check_two_periods
-from lexshift.study.pipeline import RESULTS, check_stores, choose_words, open_reader
+from lexshift.study.pipeline import RESULTS, check_stores, choose_words, find_readings, open_reader
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import DISCOVER, TRACE, Settings
 from lexshift.study.study_plan import CorpusPlan, StorePlan, StudyPlan, TimeRange
@@ -84,13 +84,13 @@ def plan_study(
     periods = check_periods(question, corpora, settings)
     if out is not None:
         check_stores(out, None if question == TRACE else periods.keys)
-    languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
+    languages, readings, date_note = find_readings(periods, settings)
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
     control_targets = read_control_targets(settings.control, settings.match, rules)
     with ExitStack() as stack:
         progress = NoteCollector(stack.enter_context(watching(monitor or False)))
-        if note := periods.order_note():
+        for note in filter(None, (periods.order_note(), date_note)):
             progress.note(note)
         encoder, encoder_choice = _plan_encoder(settings, languages)
         cache = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from lexshift.corpus.dated_corpus import split_labels
 from lexshift.scoring.permutation import unresolved_note
 from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
@@ -176,6 +177,13 @@ class Result(StudyResult):
         """Return the number of occurrences of a word in the old or the new corpus, embedded or not."""
         return self.siblings.count_occurrences(word, self.siblings.corpora[self.side(period)])
 
+    @property
+    def corpus_names(self) -> tuple[str, str]:
+        """Names of the corpora in a sentence: the labels, or "the text before" a day that divides one corpus."""
+        split_at = self.settings.get("split_at")
+        is_split = split_at is not None and self.labels == split_labels(split_at)
+        return (f"the text {self.labels[0]}", f"the text {self.labels[1]}") if is_split else self.labels
+
     def headline(self) -> str:
         """Return the outcome in a sentence."""
         changed, tested = self.count(CHANGED), len(self.scores.words)
@@ -185,8 +193,8 @@ class Result(StudyResult):
         if not tested:
             return f"No word can be tested: {others}"
         beyond = ", beyond what the corpora do to ordinary words" if self.backdrop.control_words else ""
-        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
-        return outcome + self.labels[1] + beyond + (f" ({others})" if others else "")
+        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between "
+        return outcome + " and ".join(self.corpus_names) + beyond + (f" ({others})" if others else "")
 
     def background_note(self) -> str | None:
         """Return a sentence on what the two corpora do to ordinary words, or None without control words."""

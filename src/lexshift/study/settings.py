@@ -159,6 +159,18 @@ def _plain(value: Any) -> Any:
     return {"object": type(value).__name__}
 
 
+def _check_by(by: str | None) -> str | None:
+    from lexshift.corpus.dates import UNITS
+
+    return None if by is None else checks.choice(by, "by", UNITS)
+
+
+def _check_day(day: Any) -> str | None:
+    from lexshift.corpus.dates import read_day
+
+    return None if day is None else read_day(day, "split_at")
+
+
 def _split_labels(text: str | None) -> list[str] | None:
     return text.split(",") if text else None
 
@@ -169,9 +181,11 @@ class Settings:
 
     # fmt: off
     by: str | None = _setting(
-        None, "Period length in one corpus: year, decade or month.",
-        PERIODS, str | None, questions=(TRACE, SENSES),
-        check=lambda by: None if by is None else checks.choice(by, "by", ("year", "decade", "month")))
+        None, "Period length in one corpus: week, month, quarter, year or decade.",
+        PERIODS, str | None, questions=(TRACE, SENSES), check=_check_by)
+    split_at: Any = _setting(
+        None, "Date that divides one corpus in two.",
+        PERIODS, str | None, metavar="DATE", questions=(COMPARE, DISCOVER, SENSES), check=_check_day)
     out: str | os.PathLike[str] | None = _setting(
         None, "Folder for the results (default: named after the corpora).",
         OUTPUT, str | None, flags=("--out", "-o"), metavar="DIR")
@@ -285,7 +299,8 @@ class Settings:
     text_column: str = _setting(
         "text", "Table column with the text.", READING, str)
     date_column: str | None = _setting(
-        None, "Table column that holds the date (1999, 1999-07 or 1999-07-31).", READING, str | None)
+        None, "Table column that holds the date (default: one called date, time or year).",
+        READING, str | None)
     document_column: str | None = _setting(
         None, "Table column that names the document of each text (default: a file is a document).",
         READING, str | None)
@@ -295,6 +310,8 @@ class Settings:
     strict: bool = _setting(
         False, "Stop at a file that cannot be read (default: skip it if the corpus has other files).",
         READING, bool, flags=("--strict",), check=bool)
+    date_order: str = _setting(
+        "auto", "Order of dates such as 03/04/2020: DMY, MDY or YMD.", READING, str)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "

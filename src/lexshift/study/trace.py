@@ -67,7 +67,7 @@ def trace(
     words : path, list, or mapping of words to their forms, optional
         The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in the first and the
         last period, or with ``by`` in the whole corpus.
-    by : "year", "decade" or "month", optional
+    by : "week", "month", "quarter", "year" or "decade", optional
         Length of the periods into which one corpus is cut, by the dates of its records (``date_column``) or the years
         in its file names.
     labels : list of str, optional

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.corpus.formats.json_document import json_records
+from lexshift.corpus.formats.json_document import field_names, json_records
 from lexshift.corpus.records import Record
 from lexshift.corpus.sources import Reading, Source
 from lexshift.errors import UserError
@@ -52,3 +52,9 @@ def test_byte_order_mark_is_ignored() -> None:
 def test_faults_are_explained(data: bytes, message: str) -> None:
     with pytest.raises(UserError, match=message):
         read(data)
+
+
+def test_field_names_are_those_of_the_first_record() -> None:
+    source = Source("a.json", "a.json", "json")
+    assert field_names(io.BytesIO(b'[{"text": "a", "date": 1}, {"b": 2}]'), source, Reading()) == ["text", "date"]
+    assert field_names(io.BytesIO(b'["a"]'), source, Reading()) == []

@@ -30,6 +30,12 @@ def json_records(stream: IO[bytes], source: Source, reading: Reading) -> Iterato
         raise UserError(f"the file {source.path!r} is not valid JSON: {error}") from None
 
 
+def field_names(stream: IO[bytes], source: Source, reading: Reading) -> list[str]:
+    """Return the fields of the first record."""
+    first = next(_values(stream, source, reading), None)
+    return list(first) if isinstance(first, dict) else []
+
+
 def _values(stream: IO[bytes], source: Source, reading: Reading) -> Iterator[Any]:
     import ijson
 

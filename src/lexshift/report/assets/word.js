@@ -3,6 +3,7 @@ const FIRST_SENTENCES = 6; // shown before the button is pressed
 const OPEN_GROUPS = 4;
 const SIDES = ["old", "new"];
 const corpusName = (side) => el("bdi", { class: SIDES[side] }, data.labels[side]);
+const inSentence = (side) => el("bdi", { class: SIDES[side] }, data.names[side]);
 const opened = new Map();
 
 // A usage is [text before, word, text after, leaning, x, y, file and line, sense].
@@ -45,7 +46,7 @@ const rateText = (rate) => (rate < 0.001 ? "less than 0.001" : String(Number(rat
 
 // The gap of a word in a sentence.
 function gapSentence(word) {
-  const pair = ["a usage from ", corpusName(0), " and one from ", corpusName(1)];
+  const pair = ["a usage from ", inSentence(0), " and one from ", inSentence(1)];
   const size = el("b", {}, data.background.is_calibrated ? `${gapNumber(word.gap)} percentage points` : gapNumber(word.gap));
   if (!data.background.is_calibrated) {
     return ["On average, the cosine between ", ...pair, " is ", size, ` (95 % interval ${gapRange(word)}) lower than between two usages of one corpus.`];
@@ -54,7 +55,7 @@ function gapSentence(word) {
 }
 
 function summary(word) {
-  const counts = [0, 1].flatMap((side) => [side ? " and " : "", plural(word.n[side], "usage"), " in ", corpusName(side),
+  const counts = [0, 1].flatMap((side) => [side ? " and " : "", plural(word.n[side], "usage"), " in ", inSentence(side),
     word.found[side] > word.n[side] ? ` (a sample of ${count(word.found[side])})` : ""]);
   const rates = word.rate.map((rate) => Number(rate.toPrecision(3)).toLocaleString("en")).join(" and ");
   const frequency = el("p", { class: "saying" }, ...counts, `; ${rates} per million words.`);
@@ -172,7 +173,7 @@ function evidence(word, side, showSense) {
   const stopAt = oneTabStop(list, items);
   const more = el("button", { type: "button" }, `Show all ${usages.length}`);
   more.addEventListener("click", () => { for (const item of items) item.hidden = false; more.hidden = true; });
-  const title = el("h3", { tabindex: -1 }, word.score === undefined ? "Usages in " : "Usages most typical of ", corpusName(side));
+  const title = el("h3", { tabindex: -1 }, word.score === undefined ? "Usages in " : "Usages most typical of ", inSentence(side));
   const none = el("p", { class: "hint" });
   const filtered = el("p", { class: "hint filtered" });
   const block = el("div", { class: SIDES[side] }, title, list, more);
