@@ -121,6 +121,7 @@ def test_interrupted_command_ends_with_the_status_of_its_signal(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("lexshift.store.siblings.Siblings.__init__", stop)
+    monkeypatch.setattr("lexshift.cli.folder_table.describe_folder", stop)
     monkeypatch.setattr("lexshift.benchmark.datasets.load_dataset", stop)
     assert typed(monkeypatch, capsys, *arguments) == (130, "", "")
 
@@ -132,7 +133,7 @@ def test_out_of_memory_is_reported_in_one_sentence(
         raise MemoryError
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lexshift.store.siblings.read_index", without_memory)
+    monkeypatch.setattr("lexshift.cli.folder_table.describe_folder", without_memory)
     code, out, err = typed(monkeypatch, capsys, "info", ".")
     assert (code, out) == (1, "")
     assert err.startswith("error: there is not enough memory: ")

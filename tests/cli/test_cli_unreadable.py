@@ -15,8 +15,8 @@ from lexshift.cli import main
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
-        ("new.html", b"<html>a mouse</html>", "XML, HTML or RTF"),
-        ("new.json", b"[]", ".jsonl"),
+        ("new.pdf", b"%PDF-1.7 a mouse", "pdftotext"),
+        ("new.json", b"[3]", "not a JSON object"),
         ("pipe", None, "is a pipe"),
     ],
 )

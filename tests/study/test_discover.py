@@ -261,7 +261,7 @@ def test_dangling_link_is_reported_in_the_same_sentence_by_all_commands(tmp_path
     (old / "2.txt").unlink()
     (old / "2.txt").symlink_to(tmp_path / "nowhere")
     said = re.escape(f"the file {str(old / '2.txt')!r} cannot be read: it is a link to")
-    options: dict[str, Any] = {"model": Bag(), "monitor": False}
+    options: dict[str, Any] = {"model": Bag(), "monitor": False, "strict": True}
     with pytest.raises(UserError, match=said):
         discover(old, new, **options)
     with pytest.raises(UserError, match=said):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 _DISTANCES = ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean")
 CHOICES: dict[str, tuple[str, ...]] = {
-    "by": ("year", "decade", "month"),
+    "by": ("week", "month", "quarter", "year", "decade"),
     "clustering": ("graph", "agglomerative", "mixture", "affinity"),
     "control": ("auto", "none"),
     "device": ("auto", "cpu", "cuda", "mps"),

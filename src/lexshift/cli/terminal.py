@@ -12,7 +12,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift.corpus.sources import describe_files
 from lexshift.errors import Note
 from lexshift.store.format import INDEX
 from lexshift.store.siblings import Siblings
@@ -95,6 +94,8 @@ def open_stores(folder: str) -> list[Siblings]:
 
 def print_store(store: Siblings) -> None:
     """Print the size, the model and the corpora of a store, and the text that was skipped."""
+    from lexshift.corpus.sources import describe_files  # imported here because other commands do not need it
+
     index = store.index
     total = sum(entry["size"] for entry in index["files"].values())
     encoder = store.settings["encoder"]

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
-from scipy.special import xlogy
 
 from lexshift.corpus.language import base_code, detect_language
 from lexshift.corpus.targets import lemma_dictionary
@@ -150,6 +149,8 @@ def log_likelihood_ratios(counts: Array, total: int, others: Array, others_total
     >>> log_likelihood_ratios(np.array([10, 5]), 10, np.array([0, 5]), 10).round(2).tolist()
     [27.73, 0.0]
     """
+    from scipy.special import xlogy  # imported here because it is slow
+
     observed = np.array([counts, total - counts, others, others_total - others], float)  # (4, words)
     rows = np.array([total, total, others_total, others_total], float)[:, None]
     both = observed[:2] + observed[2:]

@@ -375,8 +375,8 @@ class Settings:
     def arguments(self, question: str) -> dict[str, Any]:
         """Return the settings that differ from the defaults of a question, as plain values for ``run.json``.
 
-        The folder is left out, and so is what a preset implies. An object, such as a loaded model, is recorded as
-        ``{"object": name of its type}``.
+        The folder and the engine, which do not affect results, are left out, and so is what a preset implies. An
+        object, such as a loaded model, is recorded as ``{"object": name of its type}``.
         """
         implied = DEFAULTS | question_defaults(question) | PRESETS.get(self.preset or "", {})
         if implied["distance_weight"] is None:
@@ -384,7 +384,11 @@ class Settings:
         for name, option in OPTIONS.items():
             if option.check is not None:
                 implied[name] = option.check(implied[name])
-        given = {name: _plain(getattr(self, name)) for name in OPTIONS if name != "out"}
+        given = {
+            name: _plain(getattr(self, name))
+            for name, option in OPTIONS.items()
+            if name != "out" and option.panel != ENGINE
+        }
         return {name: value for name, value in given.items() if value != _plain(implied[name])}
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:
