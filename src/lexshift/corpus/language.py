@@ -134,8 +134,9 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     codes = {label: reading.language for label, reading in readings.items()}
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
     options = {**asdict(next(iter(readings.values()))), "language": language}
-    if options["document_column"] is None:
-        del options["document_column"]  # a store that does not use it is not affected by it
+    for name in ("document_column", "columns"):
+        if options[name] is None:
+            del options[name]  # a store that does not use it is not affected by it
     return options
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TypeVar
 
+from lexshift.corpus.annotation import Annotation, annotate_records
 from lexshift.corpus.decoding import (
     BLOCK,
     LONGEST,
@@ -22,6 +23,7 @@ from lexshift.corpus.decoding import (
 from lexshift.corpus.records import Record
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import parquet_records, records
+from lexshift.corpus.token_files import read_tokens
 from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
 
@@ -61,6 +63,8 @@ class Block:
         The name of the file within its corpus.
     period : str
         The period of all lines, if the corpus is divided into periods.
+    annotation : Annotation, optional
+        Lemmas and parts of speech of the tokens, if the file has them and they are needed.
     """
 
     data: bytes
@@ -72,6 +76,12 @@ class Block:
     documents: list[str] | None = None
     file: str = ""
     period: str = ""
+    annotation: Annotation | None = None
+
+    @property
+    def lemmas(self) -> bytes | None:
+        """The lines with lemmas in place of words, or None if there are none."""
+        return None if self.annotation is None else self.annotation.lemmas
 
     def line_of(self, index: int, position: int) -> int:
         """Return the number in the file of the line with this index and byte position in the block."""
@@ -83,15 +93,20 @@ class Block:
 
 
 def read_corpus(
-    sources: Sequence[Source], reading: Reading, tally: Tally, progress: Callable[[int, int], None] | None = None
+    sources: Sequence[Source],
+    reading: Reading,
+    tally: Tally,
+    progress: Callable[[int, int], None] | None = None,
+    annotate: bool = False,
 ) -> Iterator[Block]:
     """Yield the blocks of the files of a corpus, and add the amount of text that was read to ``tally``.
 
-    ``progress`` is called with the bytes read so far and the size of all files (0 for standard input).
+    ``progress`` is called with the bytes read so far and the size of all files (0 for standard input). With
+    ``annotate``, blocks have the lemmas and parts of speech that the files give.
     """
     total = sum(source.size for source in sources)
     for source in sources:
-        for block in read_blocks(source, reading, tally):
+        for block in read_blocks(source, reading, tally, annotate):
             yield block
             if progress is not None:
                 progress(tally.size, total)
@@ -99,14 +114,14 @@ def read_corpus(
         progress(tally.size, total)
 
 
-def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> Iterator[tuple[Block, T]]:
-    """Yield each block with the result of a function for its data, in order; up to four are processed in parallel."""
+def process_blocks(blocks: Iterable[Block], function: Callable[[Block], T]) -> Iterator[tuple[Block, T]]:
+    """Yield each block with the result of a function for it, in order; up to four are processed in parallel."""
     ahead: deque[tuple[Block, Future[T]]] = deque()
     workers = min(4, available_cores())
     with ThreadPoolExecutor(workers) as pool:
         for block in chain(blocks, [None]):
             if block is not None:
-                ahead.append((block, pool.submit(function, block.data)))
+                ahead.append((block, pool.submit(function, block)))
             while ahead and (
                 block is None
                 or len(ahead) > _AHEAD * workers
@@ -117,8 +132,11 @@ def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> I
                 yield oldest, future.result()
 
 
-def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
-    """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes."""
+def read_blocks(source: Source, reading: Reading, tally: Tally, annotate: bool = False) -> Generator[Block]:
+    """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes.
+
+    With ``annotate``, blocks have the lemmas and parts of speech that the file gives.
+    """
     with open_source(source, tally) as stream:
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:
@@ -128,6 +146,9 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
         elif source.kind == "text":
             chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
             yield from _text_blocks(chunks, source.name, reading, tally)
+        elif source.kind in ("vertical", "conllu"):
+            for part in read_tokens(utf8_lines(stream, source, reading, tally), source, reading, tally, annotate):
+                yield Block(**part._asdict(), file=source.name)
         else:
             yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
 
@@ -182,6 +203,10 @@ def _table_blocks(rows: Iterable[Record], file: str, reading: Reading, tally: Ta
         if not isinstance(record.text, str):
             tally.skipped["records without a text"] += 1
             continue
+        if batch and bool(batch[-1].tokens) != bool(record.tokens):  # a block is annotated or not
+            split = split or _table_split(batch, reading, tally)
+            yield _table_block(batch, split, file, reading)
+            batch, size = [], 0
         batch.append(record)
         size += len(record.text)
         if size >= BLOCK:
@@ -208,6 +233,7 @@ def _table_block(records: Sequence[Record], split: str, file: str, reading: Read
         if has_documents
         else None,
         file=file,
+        annotation=annotate_records(records) if records[0].tokens else None,
     )
 
 

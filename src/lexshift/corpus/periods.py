@@ -118,7 +118,9 @@ def find_in_periods(
     )
     cutter = _Cutter(unit, reading_options, sources, corpus_tally.skipped)
     blocks = (
-        part for block in read_corpus(sources, reading_options, corpus_tally, progress) for part in cutter.cut(block)
+        part
+        for block in read_corpus(sources, reading_options, corpus_tally, progress, targets.needs_annotation)
+        for part in cutter.cut(block)
     )
     collect_occurrences(blocks, targets, reading_options.language, collectors, cutter.tallies)
     labels = sorted(label for label in collectors if cutter.tallies[label].words)
@@ -173,6 +175,7 @@ class _Cutter:
                 self._skip_counts[f"records {what}, of all periods"] += 1
                 self._example = self._example or date
             texts, rows, dates, documents = block.data.split(b"\n"), block.rows, block.dates, block.documents
+            annotation = block.annotation
             parts = [
                 replace(
                     block,
@@ -181,6 +184,7 @@ class _Cutter:
                     dates=[dates[i] for i in chosen],
                     documents=None if documents is None else [documents[i] for i in chosen],
                     period=period,
+                    annotation=None if annotation is None else annotation.select_lines(chosen, block.data),
                 )
                 for period, chosen in lines.items()
             ]

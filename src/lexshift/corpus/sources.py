@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+from lexshift.corpus.columns import parse_columns
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
@@ -26,6 +27,10 @@ _KINDS: dict[str, Kind] = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
+    ".vert": "vertical",
+    ".vrt": "vertical",
+    ".conllu": "conllu",
+    ".conll": "conllu",
 }
 _MARKUP = (".xml", ".html", ".htm", ".xhtml", ".tei", ".sgml", ".rtf")
 
@@ -172,6 +177,9 @@ class Reading:
     document_column : str, optional
         Column of tables that names the document of each record, such as a book or an author. A record without a name is
         a document of its own. By default a file is a document.
+    columns : str, optional
+        Comma-separated names of the columns of files with one token per line; see
+        :func:`lexshift.corpus.columns.parse_columns`. The default depends on the format.
     """
 
     encoding: str = "utf-8"
@@ -181,6 +189,7 @@ class Reading:
     text_column: str = "text"
     date_column: str | None = None
     document_column: str | None = None
+    columns: str | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -193,6 +202,8 @@ class Reading:
         checks.choice(self.split, "split", get_args(Split))
         if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
+        if self.columns is not None:
+            parse_columns(self.columns)
 
     @property
     def codec(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from lexshift.corpus import Occurrences, Reading, Targets, read_targets
 from lexshift.corpus.language import detect_languages, language_of_sentences, language_warnings, record_readings
+from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.periods import BY
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
@@ -52,6 +53,7 @@ class ReadingOptions(TypedDict, total=False):
     text_column: str
     date_column: str | None
     document_column: str | None
+    columns: str | None
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -126,8 +128,8 @@ def embed(
         - ``seed`` : seed for that sample (default: 0).
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
-        - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column; see
-          :class:`lexshift.corpus.Reading`.
+        - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column,
+          columns; see :class:`lexshift.corpus.Reading`.
         - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.
 
@@ -170,7 +172,8 @@ def embed(
     for corpus in corpora:
         find_sources(corpus)
     languages, readings = detect_languages(labelled, reading)
-    targets = read_targets(words, match, list(readings.values())[-1].language)
+    targets = read_targets(words, match, dictionary_language(labelled, readings, match))
+    check_tags(targets, labelled, readings)
     seed = checks.seed(values["seed"])
     max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
+from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading, as_text
 from lexshift.corpus.targets import Targets, Words, read_targets
@@ -97,8 +98,9 @@ def run_study(
     if out is not None:
         _check_stores(Path(out), None if question == TRACE else periods.keys)
     languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
-    language, rules = list(languages.values())[-1], list(readings.values())[-1].language
+    language, rules = list(languages.values())[-1], dictionary_language(periods.by_key(), readings, settings.match)
     targets = None if words is None else read_targets(words, settings.match, rules)
+    check_tags(targets, periods.by_key(), readings)
     control_targets = read_control_targets(settings.control, settings.match, rules)
     sources = _read_sources(settings, language)
     with ExitStack() as stack:
@@ -176,7 +178,7 @@ def _choose_words(
     vocabulary = None
     if targets is None:
         vocabulary = choose_vocabulary(question, reader, counts, settings, language, monitor)
-        targets = read_targets(vocabulary.words, settings.match, list(reader.readings.values())[-1].language)
+        targets = read_targets(vocabulary.words, settings.match, reader.dictionary_language)
     studied = targets.words if question == DISCOVER else None
     return (
         targets,

@@ -276,6 +276,9 @@ class Settings:
     document_column: str | None = _setting(
         None, "Table column that names the document of each text (default: a file is a document).",
         READING, str | None)
+    columns: str | None = _setting(
+        None, "Columns of files with one token per line, in order, such as word,tag,lemma (default: by format).",
+        READING, str | None)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "

@@ -1,0 +1,310 @@
+"""Read files with one token per line as blocks of text: verticalised corpora and CoNLL-U.
+
+A verticalised corpus, as of CWB and Sketch Engine, has tags of XML on lines of their own. ``<text>`` or ``<doc>`` is a
+document, ``<s>`` a sentence, and ``<g/>`` says that there is no space between two tokens. In CoNLL-U an empty line ends
+a sentence, and comments begin with a number sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lexshift.corpus.annotation import Annotation
+from lexshift.corpus.columns import CONLLU, VERTICAL, parse_columns
+from lexshift.corpus.decoding import count_lines, normalise_utf8
+from lexshift.corpus.sources import Reading, Source, Tally
+from lexshift.corpus.token_lines import (
+    CONSUMED,
+    EVENTS,
+    LEMMAS,
+    LINES,
+    TAG_SLOTS,
+    TAGS,
+    TEXT,
+    TOKENS,
+    WIDTH,
+    WRONG,
+    pack_name,
+    parse_conllu,
+    parse_vertical,
+)
+from lexshift.errors import UserError, join_names
+from lexshift.utils.arrays import Array
+
+_SENTENCES = ("s", "sent", "sentence")
+_DOCUMENTS = ("text", "doc", "document", "article")
+_PASSAGES = ("p", "head", "div", "l", "u", *_DOCUMENTS)
+_DATES = ("date", "year")
+_NAMES = ("id", "title")
+_HAS_SENTENCES = re.compile(rb"^<(?:s|sent|sentence)[ >]", re.MULTILINE | re.IGNORECASE)
+_TOKEN = re.compile(rb"^(?!<[A-Za-z/!?][^\t\n]*>[ ]*$)[^\n]+", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_REFERENCE = re.compile(rb"&#(?:(\d{1,7})|[xX]([0-9A-Fa-f]{1,6}));")
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+_COMMENT = re.compile(r"#\s*(newdoc\b)?\s*(?:([^=]*?)\s*=\s*(.*))?", re.DOTALL)
+
+
+class TokenBlock(NamedTuple):
+    """Some sentences of a file with one token per line; the fields are those of a block."""
+
+    data: bytes
+    split: str
+    rows: list[int]
+    dates: list[str | None] | None
+    documents: list[str] | None
+    annotation: Annotation | None
+
+
+def read_tokens(
+    chunks: Iterable[bytes], source: Source, reading: Reading, tally: Tally, annotate: bool
+) -> Iterator[TokenBlock]:
+    """Yield the sentences of a file with one token per line.
+
+    Parameters
+    ----------
+    chunks : iterable of bytes
+        Complete lines of UTF-8.
+    source, reading, tally
+        The file, the options for reading it, and the counts of what was read.
+    annotate : bool
+        Whether lemmas and parts of speech are needed.
+    """
+    reader = _VerticalReader if source.kind == "vertical" else _ConlluReader
+    return reader(source, reading, annotate).read(chunks, tally)
+
+
+class _Reader:
+    """Read a file with one token per line, and remember what is known about the document at the current line."""
+
+    columns = VERTICAL
+
+    def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
+        self._source, self._reading, self._annotate = source, reading, annotate
+        self._state = np.array([1, 0], np.int64)
+        self._keys, self._values = np.zeros(TAG_SLOTS, np.uint64), np.zeros(TAG_SLOTS, np.int64)
+        self._tags: list[str] = []
+        self._date: str | None = None
+        self._document: str | None = None
+        self._n_documents = 0
+        self._seen: dict[str, None] = {}  # names of attributes or comments
+        self._date_names = _DATES if reading.date_column is None else (reading.date_column,)
+        self._split = "lines"
+        self._columns = parse_columns(reading.columns or self.columns)
+
+    def read(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[TokenBlock]:
+        """Yield blocks of complete sentences."""
+        carry, is_first = b"", True
+        for chunk in chain(chunks, [None]):
+            data = carry if chunk is None else carry + self._decode(chunk)
+            if not data:
+                continue
+            if not data.endswith(b"\n"):
+                data += b"\n"
+            if is_first:
+                is_first = False
+                self._examine(data)
+                tally.splits[self._split] += 1
+            block, end = self._parse(data, chunk is None)
+            carry = data[end:]
+            if block is not None:
+                yield block
+        self._check_names()
+
+    def _decode(self, chunk: bytes) -> bytes:
+        return normalise_utf8(chunk)
+
+    def _examine(self, data: bytes) -> None:
+        """Decide from the beginning of the file how to read it."""
+
+    def _parse(self, data: bytes, is_last: bool) -> tuple[TokenBlock | None, int]:
+        n_lines = count_lines(data)
+        size = len(data) + 1
+        text, rows = np.empty(size, np.uint8), np.empty(n_lines, np.int64)
+        events, counts = np.empty((n_lines, 3), np.int64), np.zeros(9, np.int64)
+        annotate = self._annotate and (self._columns.lemma >= 0 or self._columns.tag >= 0)
+        lemmas = np.empty(size if annotate else 0, np.uint8)
+        tokens = np.empty((n_lines if annotate else 0, 5), np.int32)
+        fresh = np.empty((TAG_SLOTS // 2, 2), np.int64)
+        counts[TAGS] = len(self._tags)
+        self._call(
+            np.frombuffer(data, np.uint8),
+            is_last,
+            (self._state, text, rows, events, lemmas, tokens, self._keys, self._values, fresh, counts),
+        )
+        if counts[WRONG]:
+            raise self._wrong_width(int(counts[WRONG]), int(counts[WIDTH]))
+        if counts[TAGS] == len(fresh):
+            raise UserError(
+                f"the file {self._source.path!r} has more than {len(fresh):,} different parts of speech, so they are "
+                f"in another column: name its columns in their order (--columns)"
+            )
+        self._tags += [data[a:b].decode() for a, b in fresh[len(self._tags) : counts[TAGS]].tolist()]
+        n = int(counts[LINES])
+        dates, documents = self._describe(data, events[: counts[EVENTS]].tolist(), n)
+        if not n:
+            return None, int(counts[CONSUMED])
+        annotation = None
+        if annotate:
+            annotation = Annotation(
+                lemmas[: counts[LEMMAS] - 1].tobytes() if self._columns.lemma >= 0 else None,
+                tokens[: counts[TOKENS]].copy(),
+                self._tags if self._columns.tag >= 0 else None,
+            )
+        block = TokenBlock(
+            text[: counts[TEXT] - 1].tobytes(), self._split, rows[:n].tolist(), dates, documents, annotation
+        )
+        return block, int(counts[CONSUMED])
+
+    @property
+    def _layout(self) -> Array:
+        """The positions of the columns and the number of columns that a line must have: (7,)."""
+        return np.array([*self._columns, self._columns.width], np.int64)
+
+    def _call(self, data: Array, is_last: bool, arguments: tuple[Any, ...]) -> None:
+        """Call the kernel of the format."""
+        raise NotImplementedError
+
+    def _describe(
+        self, data: bytes, events: list[list[int]], n_lines: int
+    ) -> tuple[list[str | None] | None, list[str] | None]:
+        """Return the date and the document of each of some lines, or None if the file has none so far."""
+        dates: list[str | None] = []
+        documents: list[str | None] = []
+        for line, start, end in events:
+            dates += [self._date] * (line - len(dates))
+            documents += [self._document] * (line - len(documents))
+            self._note(data[start:end].decode(), line)
+        dates += [self._date] * (n_lines - len(dates))
+        documents += [self._document] * (n_lines - len(documents))
+        has_dates = self._reading.date_column is not None or any(dates)
+        names = [name or self._source.name for name in documents] if any(documents) else None
+        return dates[:n_lines] if has_dates else None, None if names is None else names[:n_lines]
+
+    def _note(self, text: str, line: int) -> None:
+        """Update the date and the document after a tag or a comment that stands before a line of the text."""
+        raise NotImplementedError
+
+    def _name_document(self, attributes: dict[str, str]) -> str | None:
+        """Return the name of a document with these attributes, or None if an option names another attribute."""
+        column = self._reading.document_column
+        if column is not None:
+            return attributes.get(column)
+        name = next((attributes[name] for name in _NAMES if attributes.get(name)), str(self._n_documents))
+        return f"{self._source.name}, {name}"
+
+    def _wrong_width(self, line: int, width: int) -> UserError:
+        needed = self._columns.width
+        return UserError(
+            f"the file {self._source.path!r} has {width} column{'s' * (width != 1)} instead of {needed} or more at "
+            f"line {line}; columns are separated by tabs, and --columns names them in their order"
+        )
+
+    def _check_names(self) -> None:
+        """Raise an error if an attribute that an option names does not occur in the file."""
+        options = {"--date-column": self._reading.date_column, "--document-column": self._reading.document_column}
+        for option, name in options.items():
+            if name is not None and name not in self._seen and self._state[0] > 1:
+                raise UserError(
+                    f"the file {self._source.path!r} has no {self._what} {name!r}: name one of "
+                    f"{join_names(self._seen)} with {option}"
+                )
+
+    _what = "attribute"
+
+
+class _VerticalReader(_Reader):
+    def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
+        super().__init__(source, reading, annotate)
+        self._open: dict[str, tuple[str | None, str | None]] = {}  # date and document of the open elements
+        self._sentences, self._passages = (
+            np.array([pack_name(name) for name in names], np.uint64) for names in (_SENTENCES, _PASSAGES)
+        )
+        self._has_sentences = False
+
+    def _decode(self, chunk: bytes) -> bytes:
+        return normalise_utf8(_REFERENCE.sub(_resolve, chunk) if b"&#" in chunk else chunk)
+
+    def _examine(self, data: bytes) -> None:
+        self._has_sentences = _HAS_SENTENCES.search(data) is not None
+        self._split = "lines" if self._has_sentences or self._reading.split == "lines" else "prose"
+        if self._reading.columns is None:  # a file may lack the last ones
+            first = _TOKEN.search(data)
+            self._columns = self._columns.limit(first[0].count(b"\t") + 1 if first else 1)
+
+    def _call(self, data: Array, is_last: bool, arguments: tuple[Any, ...]) -> None:
+        parse_vertical(data, is_last, self._layout, self._has_sentences, self._sentences, self._passages, *arguments)
+
+    def _note(self, text: str, line: int) -> None:  # noqa: ARG002
+        if text.startswith("</"):
+            name = text[2:-1].strip().lower()
+            if self._open.pop(name, None) is None:
+                return
+        else:
+            name = re.split(r"[\s/>]", text[1:], maxsplit=1)[0].lower()
+            attributes = {}
+            for key, double, single in _ATTRIBUTE.findall(text):
+                attributes[key] = _decode_entities(double or single)
+            is_document = name in _DOCUMENTS
+            self._n_documents += is_document
+            if text.endswith("/>") or not (attributes or is_document):
+                return
+            self._seen.update(dict.fromkeys(attributes))
+            self._open.pop(name, None)
+            date = next((attributes[key] for key in self._date_names if attributes.get(key)), None)
+            names_document = is_document or self._reading.document_column is not None
+            self._open[name] = date, self._name_document(attributes) if names_document else None
+        self._date = next((date for date, _ in reversed(self._open.values()) if date), None)
+        self._document = next((document for _, document in reversed(self._open.values()) if document), None)
+
+
+class _ConlluReader(_Reader):
+    columns = CONLLU
+    _what = "comment"
+
+    def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
+        super().__init__(source, reading, annotate)
+        wanted = ("newdoc", *self._date_names, *filter(None, [reading.document_column]))
+        self._names = np.array(sorted({pack_name(name.split()[0]) for name in wanted if name.split()}), np.uint64)
+        self._dated_line = -1
+
+    def _call(self, data: Array, is_last: bool, arguments: tuple[Any, ...]) -> None:
+        self._dated_line = -1
+        parse_conllu(data, is_last, self._layout, self._names, *arguments)
+
+    def _note(self, text: str, line: int) -> None:
+        found = _COMMENT.fullmatch(text)
+        if found is None:
+            return
+        new, key, value = bool(found[1]), (found[2] or "").strip(), (found[3] or "").strip()
+        if new:
+            self._n_documents += 1
+            if line != self._dated_line:
+                self._date = None
+            self._document = self._name_document({key: value} if key else {})
+        if key:
+            self._seen[key] = None
+        if value and key in self._date_names:
+            self._date, self._dated_line = value, line
+        if value and key == self._reading.document_column:
+            self._document = value
+
+
+def _resolve(reference: re.Match[bytes]) -> bytes:
+    """Return the character of a numeric reference; white space and control characters become a space."""
+    code = int(reference[1]) if reference[1] else int(reference[2], 16)
+    if code in (0x26, 0x3C):
+        return b"&amp;" if code == 0x26 else b"&lt;"
+    if code < 0x21 or 0x7F <= code <= 0xA0 or code in (0x2028, 0x2029) or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+        return b" "
+    return chr(code).encode()
+
+
+def _decode_entities(text: str) -> str:
+    for entity, character in _ENTITIES:
+        text = text.replace(entity, character)
+    return text
