@@ -320,7 +320,7 @@ def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
     both = expected | {"language": {"old": "de", "new": "en"}}
     assert record_readings({"old": german, "new": english}) == both
     named = Reading(document_column="book")
-    assert record_readings({"old": named, "new": named}) == asdict(named)
+    assert record_readings({"old": named, "new": named}) == asdict(named) | expected | {"document_column": "book"}
 
 
 def test_text_in_an_unknown_language_is_read_and_recorded_with_english_rules(tmp_path: Path) -> None:

@@ -10,32 +10,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from lexshift.corpus.annotation import Annotation
 from lexshift.corpus.columns import CONLLU, VERTICAL, parse_columns
-from lexshift.corpus.decoding import count_lines, normalise_utf8
+from lexshift.corpus.decoding import normalise_utf8
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.corpus.token_lines import (
     CONSUMED,
     EVENTS,
-    LEMMAS,
     LINES,
+    N_COLUMNS,
+    NEXT,
+    PADDING,
     TAG_SLOTS,
-    TAGS,
     TEXT,
     TOKENS,
-    WIDTH,
     WRONG,
+    annotate_tokens,
+    find_separators,
     pack_name,
     parse_conllu,
     parse_vertical,
 )
+from lexshift.corpus.word_rule import Keys
 from lexshift.errors import UserError, join_names
 from lexshift.utils.arrays import Array
+from lexshift.utils.kernels import Kernel
 
+_HEAD = 1 << 16  # bytes from which the layout of a file is concluded
 _SENTENCES = ("s", "sent", "sentence")
 _DOCUMENTS = ("text", "doc", "document", "article")
 _PASSAGES = ("p", "head", "div", "l", "u", *_DOCUMENTS)
@@ -82,18 +88,25 @@ class _Reader:
     """Read a file with one token per line, and remember what is known about the document at the current line."""
 
     columns = VERTICAL
+    _kernel: Kernel[..., None] = parse_vertical
+    _names: Keys
+    _has_entities = True
+    _has_sentences = False
 
     def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
         self._source, self._reading, self._annotate = source, reading, annotate
-        self._state = np.array([1, 0], np.int64)
-        self._keys, self._values = np.zeros(TAG_SLOTS, np.uint64), np.zeros(TAG_SLOTS, np.int64)
+        self._counts = np.zeros(9, np.int64)
+        self._counts[NEXT] = 1
+        self._keys, self._values = np.zeros(TAG_SLOTS, np.uint64), np.zeros(TAG_SLOTS + 1, np.int64)
         self._tags: list[str] = []
         self._date: str | None = None
         self._document: str | None = None
         self._n_documents = 0
+        self._dated_line = -1  # line after the last comment with a date
         self._seen: dict[str, None] = {}  # names of attributes or comments
         self._date_names = _DATES if reading.date_column is None else (reading.date_column,)
         self._split = "lines"
+        self._arrays: dict[str, Array] = {}
         self._columns = parse_columns(reading.columns or self.columns)
 
     def read(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[TokenBlock]:
@@ -101,6 +114,9 @@ class _Reader:
         carry, is_first = b"", True
         for chunk in chain(chunks, [None]):
             data = carry if chunk is None else carry + self._decode(chunk)
+            if is_first and chunk is not None and len(data) < _HEAD:
+                carry = data
+                continue
             if not data:
                 continue
             if not data.endswith(b"\n"):
@@ -122,57 +138,66 @@ class _Reader:
         """Decide from the beginning of the file how to read it."""
 
     def _parse(self, data: bytes, is_last: bool) -> tuple[TokenBlock | None, int]:
-        n_lines = count_lines(data)
-        size = len(data) + 1
-        text, rows = np.empty(size, np.uint8), np.empty(n_lines, np.int64)
-        events, counts = np.empty((n_lines, 3), np.int64), np.zeros(9, np.int64)
+        n, parsed = len(data), np.frombuffer(data + bytes(PADDING), np.uint8)
+        separators = self._scratch("separators", n + 1, np.int32)
+        n_separators, n_lines = find_separators(parsed[:n], separators)
+        separators = separators[:n_separators]
         annotate = self._annotate and (self._columns.lemma >= 0 or self._columns.tag >= 0)
-        lemmas = np.empty(size if annotate else 0, np.uint8)
-        tokens = np.empty((n_lines if annotate else 0, 5), np.int32)
-        fresh = np.empty((TAG_SLOTS // 2, 2), np.int64)
-        counts[TAGS] = len(self._tags)
-        self._call(
-            np.frombuffer(data, np.uint8),
-            is_last,
-            (self._state, text, rows, events, lemmas, tokens, self._keys, self._values, fresh, counts),
+        text, rows = self._scratch("text", n + PADDING, np.uint8), self._scratch("rows", n_lines, np.int64)
+        events = self._scratch("events", 3 * n_lines, np.int64).reshape(-1, 3)
+        places = self._scratch("places", 4 * n_lines if annotate else 0, np.int32).reshape(-1, 4)
+        counts, flags = (
+            self._counts,
+            (self._columns.width, is_last, self._has_entities and b"&" in data, self._has_sentences),
         )
+        counts[:NEXT] = 0
+        layout = np.array([*self._columns, *flags], np.int64)
+        self._kernel(parsed, separators, layout, self._names, text, rows, events, places, counts)
         if counts[WRONG]:
-            raise self._wrong_width(int(counts[WRONG]), int(counts[WIDTH]))
-        if counts[TAGS] == len(fresh):
+            raise self._wrong_width(int(counts[WRONG]), int(counts[N_COLUMNS]))
+        n_text_lines = int(counts[LINES])
+        dates, documents = self._describe(data, events[: counts[EVENTS]].tolist(), n_text_lines)
+        if not n_text_lines:
+            return None, int(counts[CONSUMED])
+        annotation = None
+        if annotate:
+            annotation = self._annotation(data, (parsed, separators, layout, text, places[: counts[TOKENS]]))
+        lines = text[: counts[TEXT] - 1].tobytes()
+        block = TokenBlock(lines, self._split, rows[:n_text_lines].tolist(), dates, documents, annotation)
+        return block, int(counts[CONSUMED])
+
+    def _annotation(self, data: bytes, parsed: tuple[Array, Array, Array, Array, Array]) -> Annotation:
+        """Return the annotation of the tokens that a kernel found, from its input and output."""
+        n_tokens = len(parsed[-1])
+        lemmas = self._scratch("lemmas", len(data) + PADDING, np.uint8)
+        tokens = self._scratch("tokens", 5 * n_tokens, np.int32).reshape(-1, 5)
+        fresh = self._scratch("fresh", TAG_SLOTS, np.int64).reshape(-1, 2)
+        self._values[-1] = len(self._tags)
+        size, n_tags = annotate_tokens(*parsed, lemmas, tokens, self._keys, self._values, fresh)
+        if n_tags == len(fresh):
             raise UserError(
                 f"the file {self._source.path!r} has more than {len(fresh):,} different parts of speech, so they are "
                 f"in another column: name its columns in their order (--columns)"
             )
-        self._tags += [data[a:b].decode() for a, b in fresh[len(self._tags) : counts[TAGS]].tolist()]
-        n = int(counts[LINES])
-        dates, documents = self._describe(data, events[: counts[EVENTS]].tolist(), n)
-        if not n:
-            return None, int(counts[CONSUMED])
-        annotation = None
-        if annotate:
-            annotation = Annotation(
-                lemmas[: counts[LEMMAS] - 1].tobytes() if self._columns.lemma >= 0 else None,
-                tokens[: counts[TOKENS]].copy(),
-                self._tags if self._columns.tag >= 0 else None,
-            )
-        block = TokenBlock(
-            text[: counts[TEXT] - 1].tobytes(), self._split, rows[:n].tolist(), dates, documents, annotation
+        self._tags += [data[a:b].decode() for a, b in fresh[len(self._tags) : n_tags].tolist()]
+        return Annotation(
+            lemmas[:size].tobytes() if self._columns.lemma >= 0 else None,
+            tokens.copy(),
+            self._tags if self._columns.tag >= 0 else None,
         )
-        return block, int(counts[CONSUMED])
 
-    @property
-    def _layout(self) -> Array:
-        """The positions of the columns and the number of columns that a line must have: (7,)."""
-        return np.array([*self._columns, self._columns.width], np.int64)
-
-    def _call(self, data: Array, is_last: bool, arguments: tuple[Any, ...]) -> None:
-        """Call the kernel of the format."""
-        raise NotImplementedError
+    def _scratch(self, name: str, size: int, dtype: npt.DTypeLike) -> Array:
+        """Return an array that the next call may overwrite; arrays are used again, because allocation is slow."""
+        array = self._arrays.get(name)
+        if array is None or len(array) < size:
+            array = self._arrays[name] = np.empty(size, dtype)
+        return array[:size]
 
     def _describe(
         self, data: bytes, events: list[list[int]], n_lines: int
     ) -> tuple[list[str | None] | None, list[str] | None]:
         """Return the date and the document of each of some lines, or None if the file has none so far."""
+        self._dated_line = -1
         dates: list[str | None] = []
         documents: list[str | None] = []
         for line, start, end in events:
@@ -208,7 +233,7 @@ class _Reader:
         """Raise an error if an attribute that an option names does not occur in the file."""
         options = {"--date-column": self._reading.date_column, "--document-column": self._reading.document_column}
         for option, name in options.items():
-            if name is not None and name not in self._seen and self._state[0] > 1:
+            if name is not None and name not in self._seen and self._counts[NEXT] > 1:
                 raise UserError(
                     f"the file {self._source.path!r} has no {self._what} {name!r}: name one of "
                     f"{join_names(self._seen)} with {option}"
@@ -221,13 +246,13 @@ class _VerticalReader(_Reader):
     def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
         super().__init__(source, reading, annotate)
         self._open: dict[str, tuple[str | None, str | None]] = {}  # date and document of the open elements
-        self._sentences, self._passages = (
-            np.array([pack_name(name) for name in names], np.uint64) for names in (_SENTENCES, _PASSAGES)
-        )
-        self._has_sentences = False
+        self._names = np.zeros((2, len(_PASSAGES)), np.uint64)
+        self._names[0, : len(_SENTENCES)] = [pack_name(name) for name in _SENTENCES]
+        self._names[1] = [pack_name(name) for name in _PASSAGES]
 
     def _decode(self, chunk: bytes) -> bytes:
-        return normalise_utf8(_REFERENCE.sub(_resolve, chunk) if b"&#" in chunk else chunk)
+        has_references = b"&" in chunk and b"&#" in chunk  # the search for one byte is much faster
+        return normalise_utf8(_REFERENCE.sub(_resolve, chunk) if has_references else chunk)
 
     def _examine(self, data: bytes) -> None:
         self._has_sentences = _HAS_SENTENCES.search(data) is not None
@@ -235,9 +260,6 @@ class _VerticalReader(_Reader):
         if self._reading.columns is None:  # a file may lack the last ones
             first = _TOKEN.search(data)
             self._columns = self._columns.limit(first[0].count(b"\t") + 1 if first else 1)
-
-    def _call(self, data: Array, is_last: bool, arguments: tuple[Any, ...]) -> None:
-        parse_vertical(data, is_last, self._layout, self._has_sentences, self._sentences, self._passages, *arguments)
 
     def _note(self, text: str, line: int) -> None:  # noqa: ARG002
         if text.startswith("</"):
@@ -264,17 +286,14 @@ class _VerticalReader(_Reader):
 
 class _ConlluReader(_Reader):
     columns = CONLLU
+    _kernel = parse_conllu
+    _has_entities = False
     _what = "comment"
 
     def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
         super().__init__(source, reading, annotate)
         wanted = ("newdoc", *self._date_names, *filter(None, [reading.document_column]))
         self._names = np.array(sorted({pack_name(name.split()[0]) for name in wanted if name.split()}), np.uint64)
-        self._dated_line = -1
-
-    def _call(self, data: Array, is_last: bool, arguments: tuple[Any, ...]) -> None:
-        self._dated_line = -1
-        parse_conllu(data, is_last, self._layout, self._names, *arguments)
 
     def _note(self, text: str, line: int) -> None:
         found = _COMMENT.fullmatch(text)

@@ -180,10 +180,12 @@ def _count_lemmas(counts: WordCounts, lemmas: Mapping[str, str], function_words:
         small, capital = counts.within.get(word, (0, 0))
         given = counts.lemmas.get(word, _ABSENT)
         lemma = word if word.lower() in function_words else lemmas.get(word, word)
-        yield lemma, (n - given[0], small - given[1], capital - given[2])
-        yield word, given
+        if given[0] < n or not n:
+            yield lemma, (n - given[0], small - given[1], capital - given[2])
+        if given[0]:
+            yield word, given
 
-    return sum_counts((word, cases) for form, n in counts.counts.items() for word, cases in count(form, n) if cases[0])
+    return sum_counts(pair for word, n in counts.counts.items() for pair in count(word, n))
 
 
 def _name_policy(language: str | None, corpora: Sequence[Mapping[str, Cases]]) -> str:
