@@ -45,7 +45,8 @@ class Source:
         Path of the file; "-" for standard input.
     name : str
         Name within the corpus, which does not depend on the location of the corpus.
-    kind : "text", "jsonl", "csv", "tsv" or "parquet"
+    kind : Kind
+        Format of the file.
     size : int
         Number of bytes on disk; 0 for standard input.
     """

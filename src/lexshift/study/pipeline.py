@@ -98,10 +98,8 @@ def run_study(
     if out is not None:
         _check_stores(Path(out), None if question == TRACE else periods.keys)
     languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
-    language, rules = list(languages.values())[-1], dictionary_language(periods.by_key(), readings, settings.match)
-    targets = None if words is None else read_targets(words, settings.match, rules)
-    check_tags(targets, periods.by_key(), readings)
-    control_targets = read_control_targets(settings.control, settings.match, rules)
+    language = list(languages.values())[-1]
+    targets, control_targets = _read_named_words(words, settings, periods, readings)
     sources = _read_sources(settings, language)
     with ExitStack() as stack:
         progress = stack.enter_context(watching(monitor or False))
@@ -161,6 +159,16 @@ def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
         check_store(out / CONTROL, labels)
     with disk_faults(out):
         check_store_folder(out / CONTROL)  # which is opened only after the other store was written
+
+
+def _read_named_words(
+    words: Words | None, settings: Settings, periods: Periods, readings: dict[str, Reading]
+) -> tuple[Targets | None, Targets | None]:
+    """Return the words of the study and the control words that the user named."""
+    language = dictionary_language(periods.by_key(), readings, settings.match)
+    targets = None if words is None else read_targets(words, settings.match, language)
+    check_tags(targets, periods.by_key(), readings)
+    return targets, read_control_targets(settings.control, settings.match, language)
 
 
 def _choose_words(
