@@ -62,10 +62,12 @@ class Annotation:
         assert self.lemmas is not None
         if not len(rows):
             return rows, np.empty(0, np.int64)
-        starts, ends = (np.r_[np.int64(0), self.tokens[:, column]] for column in (2, 3))  # an empty token comes first
-        in_text = np.concatenate([np.zeros((1, 2), np.int64), self.tokens[:, :2].astype(np.int64)])
-        signs = np.frombuffer(self.lemmas + b" ", np.uint8)
+        columns = [np.zeros(len(self.tokens) + 1, np.int64) for _ in range(4)]  # an empty token comes first
+        for number, column in enumerate(columns):
+            column[1:] = self.tokens[:, number]
+        text_starts, text_ends, starts, ends = columns
         starts[0] = -1
+        signs = np.frombuffer(self.lemmas + b" ", np.uint8)
         first, last = (np.searchsorted(starts, at, "right") - 1 for at in (rows[:, 4], rows[:, 5] - 1))
         begins_inside, ends_inside = rows[:, 4] < ends[first], rows[:, 5] <= ends[last]
         begins = (rows[:, 4] == starts[first]) | (signs[rows[:, 4] - 1] == _ALTERNATIVE)
@@ -78,13 +80,14 @@ class Annotation:
                 lines,
                 np.where(lines > 0, line_ends[lines - 1] + 1, 0),
                 line_ends[lines],
-                np.where(begins_inside, in_text[first, 0], in_text[first, 1] + rows[:, 4] - ends[first]),
-                np.where(ends_inside, in_text[last, 1], in_text[last, 1] + rows[:, 5] - ends[last]),
+                np.where(begins_inside, text_starts[first], text_ends[first] + rows[:, 4] - ends[first]),
+                np.where(ends_inside, text_ends[last], text_ends[last] + rows[:, 5] - ends[last]),
             ],
             axis=1,
         )
         chosen = np.flatnonzero((begins | ~begins_inside) & (stops | ~ends_inside))
-        _, once = np.unique(found[chosen][:, [0, 4]], axis=0, return_index=True)  # a token may have a lemma twice
+        places = found[chosen, 0] * (len(data) + 1) + found[chosen, 4]
+        _, once = np.unique(places, return_index=True)  # a token may have a lemma twice
         chosen = chosen[np.sort(once)]
         return found[chosen], np.where(begins_inside, first - 1, -1)[chosen]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from lexshift.corpus.token_lines import (
     WRONG,
     annotate_tokens,
     find_separators,
+    make_tag_table,
     pack_name,
     parse_conllu,
     parse_vertical,
@@ -89,7 +91,7 @@ class _Reader:
 
     columns = VERTICAL
     _kernel: Kernel[..., None] = parse_vertical
-    _names: Keys
+    _names: tuple[Keys, ...]
     _has_entities = True
     _has_sentences = False
 
@@ -97,7 +99,7 @@ class _Reader:
         self._source, self._reading, self._annotate = source, reading, annotate
         self._counts = np.zeros(9, np.int64)
         self._counts[NEXT] = 1
-        self._keys, self._values = np.zeros(TAG_SLOTS, np.uint64), np.zeros(TAG_SLOTS + 1, np.int64)
+        self._keys, self._values = make_tag_table()
         self._tags: list[str] = []
         self._date: str | None = None
         self._document: str | None = None
@@ -112,7 +114,7 @@ class _Reader:
     def read(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[TokenBlock]:
         """Yield blocks of complete sentences."""
         carry, is_first = b"", True
-        for chunk in chain(chunks, [None]):
+        for chunk in chain(_read_ahead(chunks), [None]):
             data = carry if chunk is None else carry + self._decode(chunk)
             if is_first and chunk is not None and len(data) < _HEAD:
                 carry = data
@@ -146,13 +148,11 @@ class _Reader:
         text, rows = self._scratch("text", n + PADDING, np.uint8), self._scratch("rows", n_lines, np.int64)
         events = self._scratch("events", 3 * n_lines, np.int64).reshape(-1, 3)
         places = self._scratch("places", 4 * n_lines if annotate else 0, np.int32).reshape(-1, 4)
-        counts, flags = (
-            self._counts,
-            (self._columns.width, is_last, self._has_entities and b"&" in data, self._has_sentences),
-        )
+        has_entities = self._has_entities and b"&" in data
+        counts, flags = self._counts, (self._columns.width, is_last, has_entities, self._has_sentences)
         counts[:NEXT] = 0
         layout = np.array([*self._columns, *flags], np.int64)
-        self._kernel(parsed, separators, layout, self._names, text, rows, events, places, counts)
+        self._kernel(parsed, separators, layout, *self._names, text, rows, events, places, counts)
         if counts[WRONG]:
             raise self._wrong_width(int(counts[WRONG]), int(counts[N_COLUMNS]))
         n_text_lines = int(counts[LINES])
@@ -246,9 +246,9 @@ class _VerticalReader(_Reader):
     def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
         super().__init__(source, reading, annotate)
         self._open: dict[str, tuple[str | None, str | None]] = {}  # date and document of the open elements
-        self._names = np.zeros((2, len(_PASSAGES)), np.uint64)
-        self._names[0, : len(_SENTENCES)] = [pack_name(name) for name in _SENTENCES]
-        self._names[1] = [pack_name(name) for name in _PASSAGES]
+        self._names = tuple(
+            np.array([pack_name(name) for name in names], np.uint64) for names in (_SENTENCES, _PASSAGES)
+        )
 
     def _decode(self, chunk: bytes) -> bytes:
         has_references = b"&" in chunk and b"&#" in chunk  # the search for one byte is much faster
@@ -293,7 +293,8 @@ class _ConlluReader(_Reader):
     def __init__(self, source: Source, reading: Reading, annotate: bool) -> None:
         super().__init__(source, reading, annotate)
         wanted = ("newdoc", *self._date_names, *filter(None, [reading.document_column]))
-        self._names = np.array(sorted({pack_name(name.split()[0]) for name in wanted if name.split()}), np.uint64)
+        names = {pack_name(name.split()[0]) for name in wanted if name.split()}
+        self._names = (np.array(sorted(names), np.uint64),)
 
     def _note(self, text: str, line: int) -> None:
         found = _COMMENT.fullmatch(text)
@@ -311,6 +312,16 @@ class _ConlluReader(_Reader):
             self._date, self._dated_line = value, line
         if value and key == self._reading.document_column:
             self._document = value
+
+
+def _read_ahead(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield chunks of a file, the next of which a thread reads in the meantime."""
+    iterator = iter(chunks)
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, iterator, None)
+        while (chunk := following.result()) is not None:
+            following = pool.submit(next, iterator, None)
+            yield chunk
 
 
 def _resolve(reference: re.Match[bytes]) -> bytes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexshift.corpus.word_rule import MULTIPLIER, Bytes, Keys, find_slot
+from lexshift.corpus.word_rule import MULTIPLIER, Bytes, Keys
 from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import inlined_kernel, kernel
 
@@ -36,6 +36,7 @@ _TOKEN, _OTHER, _JOINT, _SENTENCE, _PASSAGE, _ELEMENT = range(6)
 _TAB, _LINE_FEED, _SPACE, _HASH, _AMPERSAND, _HYPHEN, _DOT, _SLASH = b"\t\n #&-./"
 _LESS, _EQUALS, _GREATER, _UNDERSCORE, _EXCLAMATION, _QUESTION, _QUOTE, _APOSTROPHE = b"<=>_!?\"'"
 _GLUE, _PARAGRAPH = b"gp"
+_MASK = 0xFFFFFFFFFFFFFFFF
 
 
 def pack_name(name: str) -> int:
@@ -100,10 +101,31 @@ def is_text(data: Bytes, start: int, end: int, text: Bytes) -> bool:
 _AMP, _LT, _GT, _QUOT, _APOS = (
     np.frombuffer(name, np.uint8) for name in (b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;")
 )
-_UNKNOWN, _UNKNOWN_ENTITY, _UNDEFINED = (
-    np.frombuffer(name, np.uint8) for name in (b"<unknown>", b"&lt;unknown&gt;", b"__UNDEF__")
-)
 _SPACE_AFTER = np.frombuffer(b"SpaceAfter=No", np.uint8)
+
+
+def hash_text(text: bytes) -> int:
+    """Return the hash of a field; 0 if it is empty."""
+    h = int.from_bytes(text[:8], "little") * MULTIPLIER & _MASK
+    for byte in text[8:]:
+        h = (h + byte) * MULTIPLIER & _MASK
+    return h ^ (h >> 32)
+
+
+MISSING = (b"_", b"<unknown>", b"&lt;unknown&gt;", b"__UNDEF__")
+"""Signs that a token has no lemma or tag."""
+_MISSING_HASHES = np.array([hash_text(sign) for sign in MISSING], np.uint64)
+
+
+def make_tag_table() -> tuple[Keys, Array]:
+    """Return a hash table of tags, (slots,) and (slots + 1,), in which the signs for a missing tag have the number -1."""
+    keys, values = np.zeros(TAG_SLOTS, np.uint64), np.zeros(TAG_SLOTS + 1, np.int64)
+    for sign in MISSING:
+        slot = hash_text(sign) & (TAG_SLOTS - 1)
+        while keys[slot]:
+            slot = (slot + 1) & (TAG_SLOTS - 1)
+        keys[slot], values[slot] = hash_text(sign), -1
+    return keys, values
 
 
 @inlined_kernel
@@ -152,35 +174,28 @@ def copy_decoded(data: Bytes, start: int, end: int, out: Bytes, at: int, has_ent
 
 
 @inlined_kernel
-def may_be_missing(first: int) -> bool:
-    """Return whether a lemma or tag with this first byte may be a sign that there is none, which is rare."""
-    return (first <= _SPACE) | (first == _UNDERSCORE) | (first == _LESS) | (first == _AMPERSAND)
-
-
-@kernel
-def is_missing(data: Bytes, start: int, end: int) -> bool:
-    """Return whether a lemma or tag is a sign that there is none: nothing, ``_``, ``<unknown>`` or ``__UNDEF__``."""
-    first = data[start]
-    missing = end <= start
-    if first == _UNDERSCORE:
-        missing |= end - start == 1 or is_text(data, start, end, _UNDEFINED)
-    elif first == _LESS:
-        missing |= is_text(data, start, end, _UNKNOWN)
-    elif first == _AMPERSAND:
-        missing |= is_text(data, start, end, _UNKNOWN_ENTITY)
-    return missing
+def hash_field(data: Bytes, start: int, end: int) -> np.uint64:
+    """Return the hash of a field, as :func:`hash_text` does. Its first eight bytes are read at once."""
+    h, size = np.uint64(0), end - start
+    for k in range(8):
+        h |= np.uint64(data[np.uint64(start + k)]) << np.uint64(8 * k)
+    if size < 8:
+        h &= (np.uint64(1) << np.uint64(8 * size)) - np.uint64(1)
+    h *= np.uint64(MULTIPLIER)
+    for i in range(start + 8, end):
+        h = (h + np.uint64(data[i])) * np.uint64(MULTIPLIER)
+    return h ^ (h >> np.uint64(32))
 
 
 @inlined_kernel
-def hash_tag(data: Bytes, start: int, end: int) -> np.uint64:
-    """Return the hash of a tag, 0 if there is none."""
-    h = np.uint64(0)
-    for i in range(start, end):
-        h = (h + np.uint64(data[i])) * np.uint64(MULTIPLIER)
-    h = h ^ (h >> np.uint64(32))
-    if may_be_missing(data[start]) and is_missing(data, start, end):
-        h = np.uint64(0)
-    return h
+def is_missing(data: Bytes, start: int, end: int) -> bool:
+    """Return whether a lemma is a sign that there is none."""
+    byte, missing = data[start], end <= start
+    if (byte == _UNDERSCORE) | (byte == _LESS) | (byte == _AMPERSAND):
+        key = hash_field(data, start, end)
+        for k in range(len(_MISSING_HASHES)):
+            missing |= key == _MISSING_HASHES[k]
+    return missing
 
 
 @inlined_kernel
@@ -219,7 +234,7 @@ def comment_name(data: Bytes, begin: int) -> np.uint64:
 @inlined_kernel
 def choose_lemma(data: Bytes, first: int, last: int, start: int, end: int, has_lempos: bool) -> tuple[int, int]:
     """Return the span of the lemma, without a part of speech, or that of the form if it is missing."""
-    if not (may_be_missing(data[start]) and is_missing(data, start, end)):
+    if not is_missing(data, start, end):
         first, last = start, end
         if has_lempos and end - start > 2 and data[end - 2] == _HYPHEN:
             last -= 2
@@ -255,10 +270,10 @@ def contains(data: Bytes, start: int, end: int, text: Bytes) -> bool:
 
 
 @inlined_kernel
-def classify_line(data: Bytes, begin: int, end: int, names: Keys) -> tuple[int, bool, bool]:
+def classify_line(data: Bytes, begin: int, end: int, sentences: Keys, passages: Keys) -> tuple[int, bool, bool]:
     """Return the kind of a line of one field, whether it is a closing tag, and whether it may have attributes.
 
-    ``names``, (2, n), has the names of elements that are sentences, and of others that end a line.
+    The names of elements that are sentences, and of others that end a line, are given.
     """
     kind, closes, has_attributes = _TOKEN, False, False
     following, last = data[begin + 1], end - 1
@@ -272,9 +287,9 @@ def classify_line(data: Bytes, begin: int, end: int, names: Keys) -> tuple[int, 
             kind = _ELEMENT
             if name == np.uint64(_GLUE):
                 kind = _JOINT
-            elif is_among(name, names[0]):
+            elif is_among(name, sentences):
                 kind = _SENTENCE
-            elif is_among(name, names[1]):
+            elif is_among(name, passages):
                 kind = _PASSAGE
             has_attributes = kind >= _PASSAGE and name != np.uint64(_PARAGRAPH)
         elif following in (_EXCLAMATION, _QUESTION):
@@ -287,7 +302,8 @@ def parse_vertical(
     data: Bytes,
     separators: Array,
     layout: Array,
-    names: Keys,
+    sentences: Keys,
+    passages: Keys,
     text: Bytes,
     rows: Array,
     events: Array,
@@ -304,7 +320,7 @@ def parse_vertical(
         See :func:`find_separators`.
     layout : ndarray of shape (10,), int64
         The layout of the file, by the constants above. In a file without sentences, a line of text is a paragraph.
-    names : ndarray of shape (2, m), uint64
+    sentences, passages : ndarray of shape (m,), uint64
         Names, as :func:`pack_name` returns them, of the elements that are sentences, and of others that end a line.
     text : ndarray of shape (n + PADDING,), uint8
         Filled with the text.
@@ -326,7 +342,10 @@ def parse_vertical(
         n_fields, end = line_at(separators, k)
         kind, closes, has_attributes, ends_line, first, last = _TOKEN, False, False, False, i, i
         if data[i] == _LESS and n_fields == 1:
-            kind, closes, has_attributes = classify_line(data, i, end, names)
+            if end - i == 4 and data[i + 1] == _GLUE and data[i + 2] == _SLASH:  # the most frequent tag
+                kind = _JOINT
+            else:
+                kind, closes, has_attributes = classify_line(data, i, end, sentences, passages)
         if kind == _TOKEN:
             if end == i:
                 ends_line = not has_sentences
@@ -479,7 +498,7 @@ def annotate_tokens(
     """
     at, n_tags = 0, values[len(values) - 1]
     word, lemma, tag, has_lempos = layout[WORD], layout[LEMMA], layout[TAG], layout[HAS_LEMPOS] != 0
-    has_entities = layout[HAS_ENTITIES] != 0
+    has_entities, last_slot = layout[HAS_ENTITIES] != 0, np.uint64(len(keys) - 1)
     for number in range(len(places)):
         i, k, start = places[number, _BEGIN], places[number, _SEPARATOR], places[number, _START]
         if number > 0:
@@ -495,8 +514,10 @@ def annotate_tokens(
         tag_number = -1
         if tag >= 0:
             a, b = field_at(separators, k, i, tag)
-            key = hash_tag(data, a, b)
-            slot = find_slot(keys, key)
+            key = hash_field(data, a, b)
+            slot = key & last_slot
+            while keys[slot] != np.uint64(0) and keys[slot] != key:
+                slot = (slot + np.uint64(1)) & last_slot
             if key != np.uint64(0):
                 if keys[slot] == np.uint64(0) and n_tags < len(fresh):
                     keys[slot], values[slot] = key, n_tags
