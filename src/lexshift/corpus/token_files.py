@@ -86,6 +86,23 @@ def read_tokens(
     return reader(source, reading, annotate).read(chunks, tally)
 
 
+class _Lines(NamedTuple):
+    """Complete lines of a file, and their separators; see :func:`find_separators`."""
+
+    data: bytes
+    separators: Array
+
+    def extend(self, other: _Lines) -> _Lines:
+        """Return these lines followed by others."""
+        separators = np.concatenate([self.separators, other.separators + np.int32(2 * len(self.data))])
+        return _Lines(self.data + other.data, separators)
+
+    def cut(self, end: int) -> _Lines:
+        """Return the lines after a byte."""
+        first = np.searchsorted(self.separators, 2 * end)
+        return _Lines(self.data[end:], self.separators[first:] - np.int32(2 * end))
+
+
 class _Reader:
     """Read a file with one token per line, and remember what is known about the document at the current line."""
 
@@ -113,25 +130,32 @@ class _Reader:
 
     def read(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[TokenBlock]:
         """Yield blocks of complete sentences."""
-        carry, is_first = b"", True
-        for chunk in chain(_read_ahead(chunks), [None]):
-            data = carry if chunk is None else carry + self._decode(chunk)
-            if is_first and chunk is not None and len(data) < _HEAD:
-                carry = data
+        carry, is_first = _Lines(b"", np.empty(0, np.int32)), True
+        for lines in chain(_read_ahead(map(self._prepare, chunks)), [None]):
+            lines_so_far = carry if lines is None else carry.extend(lines)
+            if is_first and lines is not None and len(lines_so_far.data) < _HEAD:
+                carry = lines_so_far
                 continue
-            if not data:
+            if not lines_so_far.data:
                 continue
-            if not data.endswith(b"\n"):
-                data += b"\n"
             if is_first:
                 is_first = False
-                self._examine(data)
+                self._examine(lines_so_far.data)
                 tally.splits[self._split] += 1
-            block, end = self._parse(data, chunk is None)
-            carry = data[end:]
+            block, end = self._parse(lines_so_far, lines is None)
+            carry = lines_so_far.cut(end)
             if block is not None:
                 yield block
         self._check_names()
+
+    def _prepare(self, chunk: bytes) -> _Lines:
+        """Return lines in normal form, which end in a line feed, with their separators."""
+        data = self._decode(chunk)
+        if not data.endswith(b"\n"):
+            data += b"\n"
+        separators = np.empty(len(data) + 1, np.int32)
+        n_separators, _ = find_separators(np.frombuffer(data, np.uint8), separators)
+        return _Lines(data, separators[:n_separators].copy())
 
     def _decode(self, chunk: bytes) -> bytes:
         return normalise_utf8(chunk)
@@ -139,11 +163,10 @@ class _Reader:
     def _examine(self, data: bytes) -> None:
         """Decide from the beginning of the file how to read it."""
 
-    def _parse(self, data: bytes, is_last: bool) -> tuple[TokenBlock | None, int]:
-        n, parsed = len(data), np.frombuffer(data + bytes(PADDING), np.uint8)
-        separators = self._scratch("separators", n + 1, np.int32)
-        n_separators, n_lines = find_separators(parsed[:n], separators)
-        separators = separators[:n_separators]
+    def _parse(self, lines: _Lines, is_last: bool) -> tuple[TokenBlock | None, int]:
+        """Return the block of the complete sentences of some lines, and the byte after them."""
+        data, separators = lines
+        n, parsed, n_lines = len(data), np.frombuffer(data + bytes(PADDING), np.uint8), len(separators)
         annotate = self._annotate and (self._columns.lemma >= 0 or self._columns.tag >= 0)
         text, rows = self._scratch("text", n + PADDING, np.uint8), self._scratch("rows", n_lines, np.int64)
         events = self._scratch("events", 3 * n_lines, np.int64).reshape(-1, 3)
@@ -162,8 +185,8 @@ class _Reader:
         annotation = None
         if annotate:
             annotation = self._annotation(data, (parsed, separators, layout, text, places[: counts[TOKENS]]))
-        lines = text[: counts[TEXT] - 1].tobytes()
-        block = TokenBlock(lines, self._split, rows[:n_text_lines].tolist(), dates, documents, annotation)
+        content = text[: counts[TEXT] - 1].tobytes()
+        block = TokenBlock(content, self._split, rows[:n_text_lines].tolist(), dates, documents, annotation)
         return block, int(counts[CONSUMED])
 
     def _annotation(self, data: bytes, parsed: tuple[Array, Array, Array, Array, Array]) -> Annotation:
@@ -314,14 +337,14 @@ class _ConlluReader(_Reader):
             self._document = value
 
 
-def _read_ahead(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield chunks of a file, the next of which a thread reads in the meantime."""
-    iterator = iter(chunks)
+def _read_ahead(parts: Iterable[_Lines]) -> Iterator[_Lines]:
+    """Yield parts of a file, the next of which a thread reads in the meantime."""
+    iterator = iter(parts)
     with ThreadPoolExecutor(1) as pool:
         following = pool.submit(next, iterator, None)
-        while (chunk := following.result()) is not None:
+        while (part := following.result()) is not None:
             following = pool.submit(next, iterator, None)
-            yield chunk
+            yield part
 
 
 def _resolve(reference: re.Match[bytes]) -> bytes:

@@ -118,7 +118,7 @@ _MISSING_HASHES = np.array([hash_text(sign) for sign in MISSING], np.uint64)
 
 
 def make_tag_table() -> tuple[Keys, Array]:
-    """Return a hash table of tags, (slots,) and (slots + 1,), in which the signs for a missing tag have the number -1."""
+    """Return a hash table of tags, (slots,) and (slots + 1,), with the number -1 for the signs for a missing tag."""
     keys, values = np.zeros(TAG_SLOTS, np.uint64), np.zeros(TAG_SLOTS + 1, np.int64)
     for sign in MISSING:
         slot = hash_text(sign) & (TAG_SLOTS - 1)
