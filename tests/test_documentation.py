@@ -80,6 +80,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             (tmp_path / other).write_text("\n".join(kept) + "\n", "utf-8")
         latin1 = "latin1-old.txt" if name == "1850s.txt" else "latin1-new.txt"
         (tmp_path / latin1).write_text(text + "Café, tip top.\n", "latin-1")
+    for name in ("1850s", "2000s"):
+        write_annotated(tmp_path / f"{name}.txt")
     write_dated(tmp_path)
     write_usages(tmp_path / "usages.csv")
     write_pairs(tmp_path / "pairs.csv")
@@ -90,6 +92,21 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
+
+
+def write_annotated(text: Path) -> None:
+    """Write a text as a verticalised corpus and as CoNLL-U."""
+    vertical, conllu = ["<text>"], ["# newdoc"]
+    for sentence in text.read_text("utf-8").splitlines():
+        vertical.append("<s>")
+        for number, form in enumerate(re.findall(r"\w+|[^\w\s]", sentence), 1):
+            tag = "NOUN" if form.lower() in RENAMED.values() else "X"
+            vertical.append(f"{form}\t{tag.replace('NOUN', 'NN')}\t{form.lower()}")
+            conllu.append("\t".join([str(number), form, form.lower(), tag, *"______"]))
+        vertical.append("</s>")
+        conllu.append("")
+    text.with_suffix(".vert").write_text("\n".join([*vertical, "</text>"]) + "\n", "utf-8")
+    text.with_suffix(".conllu").write_text("\n".join(conllu) + "\n", "utf-8")
 
 
 def write_dated(folder: Path) -> None:

@@ -64,6 +64,31 @@ def plain(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def tokens(lines: list[str]) -> list[list[tuple[str, bool]]]:
+    """Return the tokens of sentences, each with whether a space follows it."""
+    return [[(found[1], bool(found[2])) for found in re.finditer(r"(\w+|[^\w\s])(\s?)", line)] for line in lines]
+
+
+def vertical(lines: list[str]) -> str:
+    def glue(is_spaced: bool) -> str:
+        return "" if is_spaced else "<g/>\n"
+
+    sentences = (
+        "".join(f"{escape(word)}\tX\t{escape(word.lower())}\n{glue(space)}" for word, space in sentence)
+        for sentence in tokens(lines)
+    )
+    return '<text id="a">\n' + "".join(f"<s>\n{sentence}</s>\n" for sentence in sentences) + "</text>\n"
+
+
+def conllu(lines: list[str]) -> str:
+    def row(number: int, word: str, is_spaced: bool) -> str:
+        misc = "_" if is_spaced else "SpaceAfter=No"
+        return "\t".join([str(number), word, word.lower(), "X", "_", "_", "0", "_", "_", misc]) + "\n"
+
+    sentences = tokens(lines)
+    return "".join("".join(row(i, *token) for i, token in enumerate(each, 1)) + "\n" for each in sentences)
+
+
 WRITERS: dict[str, Callable[[Path, list[str]], object]] = {
     ".txt": as_text(plain),
     ".csv": write_csv,
@@ -74,6 +99,10 @@ WRITERS: dict[str, Callable[[Path, list[str]], object]] = {
     ".tei": as_text(tei),
     ".html": as_text(page),
     ".docx": write_docx,
+    ".vert": as_text(vertical),
+    ".vrt": as_text(vertical),
+    ".conllu": as_text(conllu),
+    ".conll": as_text(conllu),
     ".txt.gz": lambda path, lines: path.write_bytes(gzip.compress(plain(lines).encode())),
     ".xml.zst": lambda path, lines: path.write_bytes(zstandard.compress(tei(lines).encode())),
 }

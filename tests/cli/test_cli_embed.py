@@ -178,6 +178,24 @@ def test_built_in_model_embeds_text(tmp_path: Path) -> None:
     assert np.isfinite(lexshift.SSCD(metric="cosine").score(store["mouse"].old, store["mouse"].old).score)
 
 
+def test_columns_of_a_vertical_file_give_lemmas_and_parts_of_speech(shell: Shell) -> None:
+    lines = ["<s>", "the\tDT\tThe", "mouse\tNN\tmice", "mouse\tVV\tmoused", "</s>"]
+    (shell.folder / "old.vert").write_text("\n".join(lines) + "\n", "utf-8")
+    options = ("old.vert", "--columns", "lemma,tag,word", "--match", "lemma", "--language", "xx")
+    status, _, err = shell.embed(*options, words="mouse/NN,the")
+    assert status == 0, err
+    siblings = Siblings("store")
+    tables = [siblings[word].occurrences(siblings.corpora[0]) for word in ("mouse/NN", "the")]
+    assert [table["start"].to_list() for table in tables] == [[4], [0]]
+
+
+def test_columns_and_parts_of_speech_that_cannot_be_used_are_refused(shell: Shell) -> None:
+    assert "has a part of speech, but the corpus 'old.txt' has none" in shell.refused(words="mouse/NN")
+    assert "columns must name the columns of a file" in shell.refused("--columns", "tag,lemma")
+    (shell.folder / "old.vert").write_text("<s>\nThe\tDT\nmouse\n", "utf-8")
+    assert "has 1 column instead of 2 or more at line 3" in shell.refused("old.vert")
+
+
 # --------------------------------------------------------------------------------------------------------------- faults
 
 

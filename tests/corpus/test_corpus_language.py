@@ -315,7 +315,7 @@ def test_note_about_many_corpora_is_short() -> None:
 
 def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
     german, english = Reading(split="lines", language="de"), Reading(split="lines", language="en")
-    unused = ("document_column", "strict", "date_order", "since", "before", "xpath")
+    unused = ("document_column", "strict", "date_order", "since", "before", "xpath", "columns")
     expected = {name: value for name, value in asdict(german).items() if name not in unused}
     assert record_readings({"old": german, "new": german}) == expected
     both = expected | {"language": {"old": "de", "new": "en"}}

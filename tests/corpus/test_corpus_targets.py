@@ -341,3 +341,45 @@ def test_unknown_rule_is_refused_with_the_known_ones(match: Any) -> None:
 
 def test_targets_are_equal_if_their_forms_and_rule_are() -> None:
     assert read_targets("mouse") == Targets({"mouse": ("mouse",)}) != read_targets("mouse", "token")
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("plane/NOUN", {"plane/NOUN": ("plane",)}),
+        ("plane/NOUN,mouse", {"plane/NOUN": ("plane",), "mouse": ("mouse",)}),
+        ("plane/NN*, cell phone/N", {"plane/NN*": ("plane",), "cell phone/N": ("cell phone",)}),
+    ],
+)
+def test_a_list_may_have_parts_of_speech(text: str, forms: dict[str, tuple[str, ...]]) -> None:
+    targets = read_targets(text)
+    assert targets.forms == forms
+    assert set(targets.tags) == {i for i, word in enumerate(forms) if "/" in word}
+
+
+def test_a_slash_without_a_tag_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lists").mkdir()
+    for name in ("words.txt", "WORDS.TXT", "words"):
+        (tmp_path / "lists" / name).write_text("plane/NOUN\tplane,planes\nand/or\n", "utf-8")
+        for text in (f"lists/{name}", f"./lists/{name}", str(tmp_path / "lists" / name)):
+            assert read_targets(text).forms == {"plane/NOUN": ("plane", "planes"), "and/or": ("and/or",)}
+    with pytest.raises(
+        UserError, match=r"no such file of target words: 'plane/noun' .*capital letters, as in plane/NOUN"
+    ):
+        read_targets("plane/noun")
+    (tmp_path / "lists" / "WORDS").write_text("plane\n", "utf-8")
+    with pytest.raises(UserError, match="'lists/WORDS' may be a word, but there is a file of this name"):
+        read_targets("lists/WORDS")
+    assert read_targets("./lists/WORDS").words == ["plane"]
+
+
+def test_tokens_have_no_tags() -> None:
+    assert read_targets(["plane/NN"], "token").forms == {"plane/NN": ("plane/NN",)}
+    assert not read_targets(["plane/NN"], "token").tags
+
+
+def test_the_dictionary_adds_the_forms_of_a_word_with_a_tag() -> None:
+    pytest.importorskip("simplemma")
+    assert "mice" in read_targets(["mouse/NOUN"], "lemma").forms["mouse/NOUN"]
+    assert read_targets({"mouse/NOUN": ["mouse"]}, "lemma", None).lemmas.forms == {"mouse/NOUN": ("mouse",)}

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.corpus.objects import Corpus, as_files
-from lexshift.corpus.passages import process_blocks, read_corpus
+from lexshift.corpus.passages import Block, process_blocks, read_corpus
 from lexshift.corpus.segmentation import segment, segmenter_version
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
 from lexshift.corpus.word_rule import (
@@ -57,11 +57,14 @@ class WordCounts:
         Number of running words.
     within : dict
         Numbers of occurrences inside a sentence with a small and with a capital first letter, for each word.
+    lemmas : dict
+        The part of the counts that are lemmas of files.
     """
 
     counts: dict[str, int]
     total: int
     within: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    lemmas: dict[str, Cases] = field(default_factory=dict, compare=False, repr=False)
 
 
 def count_words(
@@ -69,24 +72,30 @@ def count_words(
     table: FoldTable,
     reading: Reading | None = None,
     progress: Callable[[int, int], None] | None = None,
+    by_lemma: bool = False,
 ) -> WordCounts:
     """Count the words of a corpus.
 
-    ``progress`` is called with the number of bytes read so far and in total (0 for standard input).
+    ``progress`` is called with the number of bytes read so far and in total (0 for standard input). With ``by_lemma``,
+    the lemmas are counted in files that have them.
     """
     tally = Tally()
     with as_files([corpus], reading or Reading()) as ((file,), reading):
-        cases = count_sources(find_sources(file), table, reading, tally, progress)
-        return make_word_counts(cases, os.fspath(file), tally)
+        forms, lemmas = count_sources(find_sources(file), table, reading, tally, progress, by_lemma)
+        return make_word_counts(forms, os.fspath(file), lemmas, tally)
 
 
-def make_word_counts(cases: dict[str, Cases], corpus: str, tally: Tally | None = None) -> WordCounts:
+def make_word_counts(
+    forms: dict[str, Cases], corpus: str, lemmas: dict[str, Cases] | None = None, tally: Tally | None = None
+) -> WordCounts:
     """Sort the counts of :func:`count_sources` by word and sum them; raise an error if the corpus has no word."""
+    cases = sum_counts([*forms.items(), *lemmas.items()]) if lemmas else forms
     total = sum(n for n, _, _ in cases.values())
     if not total:
         raise (tally or Tally()).nothing_read(corpus)
     ordered = sorted(cases.items())
-    return WordCounts({word: n for word, (n, _, _) in ordered}, total, {word: (s, c) for word, (_, s, c) in ordered})
+    within = {word: (small, capital) for word, (_, small, capital) in ordered}
+    return WordCounts({word: n for word, (n, _, _) in ordered}, total, within, lemmas or {})
 
 
 def count_sources(
@@ -95,24 +104,31 @@ def count_sources(
     reading: Reading,
     tally: Tally,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Cases]:
-    """Count the words of some files, and add the amount of text that was read to ``tally``."""
-    counters: list[Counter] = []
-    free: SimpleQueue[Counter] = SimpleQueue()
+    by_lemma: bool = False,
+) -> tuple[dict[str, Cases], dict[str, Cases]]:
+    """Count the words of some files, and add the amount of text that was read to ``tally``.
 
-    def count_block(data: bytes) -> None:
+    With ``by_lemma``, the lemmas are counted where files have them; they are returned separately.
+    """
+    counters: tuple[list[Counter], list[Counter]] = [], []  # of forms, and of lemmas
+    free: tuple[SimpleQueue[Counter], SimpleQueue[Counter]] = SimpleQueue(), SimpleQueue()
+
+    def count_block(block: Block) -> None:
+        lemmas = block.lemmas if by_lemma else None
+        kind = int(lemmas is not None)
         try:
-            counter = free.get_nowait()
+            counter = free[kind].get_nowait()
         except Empty:
             counter = Counter(table)
-            counters.append(counter)
-        counter.add(data)
-        free.put(counter)
+            counters[kind].append(counter)
+        counter.add(block.data if lemmas is None else lemmas)
+        free[kind].put(counter)
 
-    for _ in process_blocks(read_corpus(sources, reading, tally, progress), count_block):
+    for _ in process_blocks(read_corpus(sources, reading, tally, progress, by_lemma), count_block):
         continue
-    tally.words += sum(counter.total for counter in counters)
-    return sum_counts(pair for counter in counters for pair in counter.words())
+    tally.words += sum(counter.total for some in counters for counter in some)
+    forms, lemmas = (sum_counts(pair for counter in some for pair in counter.words()) for some in counters)
+    return forms, lemmas
 
 
 def sum_counts(counts: Iterable[tuple[str, Cases]]) -> dict[str, Cases]:

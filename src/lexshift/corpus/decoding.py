@@ -198,7 +198,7 @@ def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Itera
         if end:
             yield b"".join([*pieces, memoryview(chunk)[:end]])
             pieces, size = [], 0
-            line += chunk.count(b"\n") if is_table else 0
+            line += count_lines(chunk) if is_table else 0
         pieces.append(chunk[end:])
         size += len(chunk) - end
         if size >= LONGEST:

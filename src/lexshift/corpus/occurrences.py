@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,10 @@ import pyarrow.compute as pc
 
 from lexshift.corpus import sampling
 from lexshift.corpus.language import detect_languages
+from lexshift.corpus.lemmas import check_tags
 from lexshift.corpus.objects import Corpus, as_files
 from lexshift.corpus.passages import Block, process_blocks, read_corpus
+from lexshift.corpus.resolution import BlockResolver
 from lexshift.corpus.scanner import scan_block
 from lexshift.corpus.sentences import LONGEST, Passage
 from lexshift.corpus.sources import Reading, Tally, find_sources
@@ -67,7 +68,6 @@ SLACK = 1 << 14
 """Number of rows by which samples may exceed their size before they are reduced."""
 _SPACE = 0x20  # bytes up to it are white space or control characters
 _MAX_CHARACTERS = 1 << 28  # maximum number of characters in the sentences of the occurrences of a block
-_LONGEST_FORM = 1_000  # bytes within which a form of several words must end
 
 
 def find_occurrences(
@@ -107,7 +107,8 @@ def find_occurrences(
         tally, sources = Tally(), find_sources(file)
         _, readings = detect_languages({"": file}, reading)
         collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed), shared)
-        blocks = read_corpus(sources, readings[""], tally, progress)
+        check_tags(targets, {"": file}, readings)
+        blocks = read_corpus(sources, readings[""], tally, progress, targets.needs_annotation)
         collect_occurrences(blocks, targets, readings[""].language, {"": collector}, {"": tally})
         return make_occurrences(collector.rows(), collector.found, tally, os.fspath(file), max_per_word)
 
@@ -124,7 +125,7 @@ def collect_occurrences(
     All samples are reduced at the same time, so that many periods share the memory for rows beyond their size.
     """
     held = 0
-    for block, (hits, (words, passages)) in process_blocks(blocks, partial(scan_block, targets=targets)):
+    for block, (hits, (words, passages)) in process_blocks(blocks, partial(_scan, targets=targets)):
         collector, tally = collectors[block.period], tallies[block.period]
         tally.words += int(words)
         tally.passages += int(passages)
@@ -136,6 +137,12 @@ def collect_occurrences(
             for each in collectors.values():
                 each.cut()
             held = sum(each.held for each in collectors.values())
+
+
+def _scan(block: Block, targets: Targets) -> tuple[Array, Array]:
+    """Scan the lemmas of a block if it has them and they are matched, else its text; see :func:`scan_block`."""
+    lemmas = block.lemmas if targets.match == "lemma" else None
+    return scan_block(block.data, targets) if lemmas is None else scan_block(lemmas, targets.lemmas)
 
 
 def make_occurrences(
@@ -164,7 +171,6 @@ class OccurrenceCollector:
     """
 
     def __init__(self, targets: Targets, max_per_word: int | None, seed: int, shared: bool = False) -> None:
-        self._targets = targets
         self.max_per_word = None if max_per_word is None else checks.positive(max_per_word, "max_per_word")
         self.found = np.zeros(len(targets.forms), np.int64)
         self.held = 0
@@ -173,15 +179,11 @@ class OccurrenceCollector:
         self._of_words = sampling.word_keys(seed, self._words) if shared else None
         self._limits = np.full(len(targets.forms), np.iinfo(np.uint64).max, np.uint64)
         self._batches: list[pa.RecordBatch] = []
-        self._candidates = list(targets.first_words.values())
-        # The target of each number if it is the only one; -1 if the text decides between several.
-        self._simple = np.array(
-            [c[0].target if len(c) == 1 and c[0].form is None else -1 for c in self._candidates], np.int64
-        )
+        self._resolver = BlockResolver(targets)
 
     def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
         """Collect the occurrences among the hits of a block; hits : (n, 6)."""
-        rows = self._resolve(block, hits)  # (n, 6): target, line index, start and end of line, of word
+        rows = self._resolver.resolve(block, hits, tally)  # (n, 6): target, line index, start and end of line, of word
         if not len(rows):
             return
         self.found += np.bincount(rows[:, 0], minlength=len(self.found))
@@ -229,43 +231,6 @@ class OccurrenceCollector:
             self._keys[target] = sampling.place_key(self._seed, file, self._words[target])
             self._has_key[target] = True
         return sampling.priorities(self._keys[targets], lines, positions)
-
-    def _resolve(self, block: Block, hits: Array) -> Array:
-        """Return the hits that are occurrences, (n, 6) with the target in place of the number."""
-        targets = self._simple[hits[:, 0]] if len(hits) else hits[:, 0]
-        if len(targets) and targets.min() >= 0:
-            rows = hits.copy()
-            rows[:, 0] = targets
-            if not self._targets.unspaced_words or not _overlap(rows):
-                return rows
-        resolved = []
-        taken: dict[int, int] = {}  # end of the last occurrence of each target
-        for (index, line_start, line_end, start), several in groupby(hits.tolist(), key=lambda hit: hit[1:5]):
-            stops: dict[int, int] = {}
-            for number, *_, end in several:
-                for target, stop in self._matches(number, block.data, start, end).items():
-                    stops[target] = max(stop, stops.get(target, 0))
-            for target, stop in stops.items():
-                if start >= taken.get(target, 0):  # of overlapping forms, the first and longest one counts
-                    taken[target] = stop
-                    resolved.append((target, index, line_start, line_end, start, stop))
-        return np.array(resolved, np.int64).reshape(-1, 6)
-
-    def _matches(self, number: int, data: bytes, start: int, end: int) -> dict[int, int]:
-        """Return the targets that match at a hit, with the end of the longest matching form of each."""
-        if self._simple[number] >= 0:
-            return {int(self._simple[number]): end}
-        text = data[start : start + _LONGEST_FORM].split(b"\n", 1)[0].decode(errors="ignore")
-        found: dict[int, int] = {}
-        for candidate in self._candidates[number]:
-            stop = end
-            if candidate.form is not None:
-                length = self._targets.extent(candidate.form, text)
-                if length is None:
-                    continue
-                stop = start + len(text[:length].encode())
-            found[candidate.target] = max(stop, found.get(candidate.target, 0))
-        return found
 
     def _sentences(self, block: Block, rows: Array, language: str, tally: Tally) -> tuple[pa.Array, Array, Array]:
         """Return the sentences of occurrences, and the start and end of the words in characters: (n,) each."""
@@ -351,11 +316,3 @@ def merge_samples(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Ta
         table = table.take(sampling.smallest(targets, table["priority"].to_numpy(), max_per_word))
         targets = table["target"].to_numpy()
     return table.take(np.argsort(targets, kind="stable"))
-
-
-def _overlap(rows: Array) -> bool:
-    """Return whether any two occurrences of one target overlap; ``rows`` has the shape (n, 6)."""
-    targets, starts, ends = rows[:, 0], rows[:, 4], rows[:, 5]
-    order = np.lexsort((starts, targets))
-    same = targets[order][1:] == targets[order][:-1]
-    return bool((same & (starts[order][1:] < ends[order][:-1])).any())

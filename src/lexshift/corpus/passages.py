@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TypeVar
 
+from lexshift.corpus.annotation import Annotation, annotate_records
 from lexshift.corpus.date_range import DATED_DOCUMENTS, LineFilter, is_file_in_range
 from lexshift.corpus.dates import date_in_name, date_text
 from lexshift.corpus.decoding import (
@@ -26,6 +27,7 @@ from lexshift.corpus.formats import DOCUMENTS, document_records
 from lexshift.corpus.records import Record
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import object_records, parquet_records, records
+from lexshift.corpus.token_files import read_tokens
 from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
 
@@ -68,6 +70,8 @@ class Block:
         The name of the file within its corpus.
     period : str
         The period of all lines, if the corpus is divided into periods.
+    annotation : Annotation, optional
+        Lemmas and parts of speech of the tokens, if the file has them and they are needed.
     """
 
     data: bytes
@@ -79,6 +83,12 @@ class Block:
     documents: list[str] | None = None
     file: str = ""
     period: str = ""
+    annotation: Annotation | None = None
+
+    @property
+    def lemmas(self) -> bytes | None:
+        """The lines with lemmas in place of words, or None if there are none."""
+        return None if self.annotation is None else self.annotation.lemmas
 
     def select(self, lines: Sequence[int], period: str = "") -> Block:
         """Return a block with some lines of a table or a document, in which every line has a row."""
@@ -96,6 +106,7 @@ class Block:
             dates=choose(self.dates),
             documents=choose(self.documents),
             period=period,
+            annotation=None if self.annotation is None else self.annotation.select_lines(lines, self.data),
         )
 
     def line_of(self, index: int, position: int) -> int:
@@ -108,19 +119,24 @@ class Block:
 
 
 def read_corpus(
-    sources: Sequence[Source], reading: Reading, tally: Tally, progress: Callable[[int, int], None] | None = None
+    sources: Sequence[Source],
+    reading: Reading,
+    tally: Tally,
+    progress: Callable[[int, int], None] | None = None,
+    annotate: bool = False,
 ) -> Iterator[Block]:
     """Yield the blocks of the files of a corpus, and add the amount of text that was read to ``tally``.
 
     A file that cannot be read is skipped if it is optional, and counted in the tally. Nothing of it is yielded, even if
     only its end is damaged. With ``reading.strict`` it raises an error.
 
-    ``progress`` is called with the bytes read so far and the size of all files (0 for standard input).
+    ``progress`` is called with the bytes read so far and the size of all files (0 for standard input). With
+    ``annotate``, blocks have the lemmas and parts of speech that the files give.
     """
     total, skipped = sum(source.size for source in sources), 0
     for source in sources:
         is_optional = source.optional and not reading.strict
-        blocks = (_whole_file if is_optional else read_blocks)(source, reading, tally)
+        blocks = (_whole_file if is_optional else read_blocks)(source, reading, tally, annotate)
         for block in _blocks_in_range(blocks, source.name, reading, tally):
             yield block
             if progress is not None:
@@ -143,7 +159,7 @@ def _blocks_in_range(blocks: Iterable[Block], file: str, reading: Reading, tally
             yield block.select(chosen)
 
 
-def _whole_file(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
+def _whole_file(source: Source, reading: Reading, tally: Tally, annotate: bool) -> Generator[Block]:
     """Yield the blocks of a file after it was read to its end, or count it as a file that cannot be read.
 
     The blocks of a large file are not held in memory: the file is read once to see that it can be read, and then again.
@@ -158,11 +174,11 @@ def _whole_file(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
         raise UserError(f"the file {source.path!r} cannot be read: {error.strerror}") from None
     key = (source.path, source.size, modified, replace(reading, language=AUTO))
     if key in _READABLE:
-        yield from read_blocks(source, reading, tally)
+        yield from read_blocks(source, reading, tally, annotate)
         return
     file_tally, held, size = Tally(), list[Block](), 0
     try:
-        for block in read_blocks(source, reading, file_tally):
+        for block in read_blocks(source, reading, file_tally, annotate):
             size += len(block.data)
             if size <= _HELD:
                 held.append(block)
@@ -173,20 +189,20 @@ def _whole_file(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
         return
     if size > _HELD:
         _READABLE.add(key)
-        yield from read_blocks(source, reading, tally)
+        yield from read_blocks(source, reading, tally, annotate)
     else:
         tally.add(file_tally)
         yield from held
 
 
-def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> Iterator[tuple[Block, T]]:
-    """Yield each block with the result of a function for its data, in order; up to four are processed in parallel."""
+def process_blocks(blocks: Iterable[Block], function: Callable[[Block], T]) -> Iterator[tuple[Block, T]]:
+    """Yield each block with the result of a function for it, in order; up to four are processed in parallel."""
     ahead: deque[tuple[Block, Future[T]]] = deque()
     workers = min(4, available_cores())
     with ThreadPoolExecutor(workers) as pool:
         for block in chain(blocks, [None]):
             if block is not None:
-                ahead.append((block, pool.submit(function, block.data)))
+                ahead.append((block, pool.submit(function, block)))
             while ahead and (
                 block is None
                 or len(ahead) > _AHEAD * workers
@@ -197,8 +213,11 @@ def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> I
                 yield oldest, future.result()
 
 
-def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
-    """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes."""
+def read_blocks(source: Source, reading: Reading, tally: Tally, annotate: bool = False) -> Generator[Block]:
+    """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes.
+
+    With ``annotate``, blocks have the lemmas and parts of speech that the file gives.
+    """
     if source.fault:
         raise UserError(source.fault)
     with open_source(source, tally) as stream:
@@ -215,6 +234,10 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
             yield from _text_blocks(chunks, source.name, reading, tally)
         elif source.kind in DOCUMENTS:
             yield from _table_blocks(document_records(stream, source, reading, tally), source, reading, tally)
+        elif source.kind in ("vertical", "conllu"):
+            for part in read_tokens(utf8_lines(stream, source, reading, tally), source, reading, tally, annotate):
+                block = Block(**part._asdict(), file=source.name)
+                yield replace(block, dates=with_date_of_file(block.dates, len(block.rows or ()), source.name))
         elif source.kind == "strings":
             chunks = map(normalise_utf8, iter(lambda: b"".join(stream.readlines(BLOCK)), b""))
             yield from _text_blocks(chunks, source.name, reading, tally)
@@ -276,6 +299,10 @@ def _table_blocks(rows: Iterable[Record], source: Source, reading: Reading, tall
         if not isinstance(record.text, str):
             tally.skipped["records without a text"] += 1
             continue
+        if batch and bool(batch[-1].tokens) != bool(record.tokens):  # a block is annotated or not
+            split = split or _table_split(batch, reading, tally)
+            yield _table_block(batch, split, source, reading)
+            batch, size = [], 0
         batch.append(record)
         size += len(record.text)
         if size >= BLOCK:
@@ -306,6 +333,7 @@ def _table_block(records: Sequence[Record], split: str, source: Source, reading:
         if has_documents
         else None,
         file=file,
+        annotation=annotate_records(records) if records[0].tokens else None,
     )
 
 

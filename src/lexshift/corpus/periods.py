@@ -98,7 +98,7 @@ def find_in_periods(
     cutter = _Cutter(unit, reading_options, sources, corpus_tally.skipped)
     blocks = (
         part
-        for block in read_corpus(sources, reading_options, corpus_tally, progress)
+        for block in read_corpus(sources, reading_options, corpus_tally, progress, targets.needs_annotation)
         for part in cutter.cut(block)
         if only is None or part.period in only
     )

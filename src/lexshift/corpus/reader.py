@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from lexshift.corpus.counting import WordCounts, count_words
+from lexshift.corpus.lemmas import dictionary_language
 from lexshift.corpus.occurrences import Occurrences, find_occurrences
 from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sources import Reading
-from lexshift.corpus.targets import Targets
+from lexshift.corpus.targets import Targets, folded_lemmas
 from lexshift.corpus.word_rule import rule
 from lexshift.utils.monitor import Monitor, reading_stage
 
@@ -42,10 +44,22 @@ class CorpusReader:
     by: str | None
     monitor: Monitor
 
+    @cached_property
+    def dictionary_language(self) -> str | None:
+        """The language of the dictionary of lemmas, that of the last corpus; None if all corpora have lemmas."""
+        return dictionary_language(self.corpora, self.readings, self.match)
+
+    @cached_property
+    def lemmas(self) -> dict[str, str] | None:
+        """The lemma of each form, for words that are counted by lemma; None if no dictionary is needed."""
+        language = self.dictionary_language
+        return folded_lemmas(language) if self.match == "lemma" and language is not None else None
+
     def count(self, corpus: str) -> WordCounts:
         """Count the words of a corpus."""
         progress = reading_stage(self.monitor, f"counting {corpus}")
-        return count_words(self.corpora[corpus], rule(self.match), self.readings[corpus], progress)
+        by_lemma = self.match == "lemma"
+        return count_words(self.corpora[corpus], rule(self.match), self.readings[corpus], progress, by_lemma)
 
     def scan(self, targets: Targets) -> dict[str, Occurrences]:
         """Find the occurrences of target words in each corpus or period, or a sample of them."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from lexshift.corpus.columns import parse_columns
 from lexshift.corpus.dates import ORDERS
 from lexshift.corpus.encodings import UTF_8
 from lexshift.errors import UserError
@@ -54,6 +55,10 @@ _KINDS: dict[str, Kind] = {
     ".htm": "html",
     ".xhtml": "html",
     ".docx": "docx",
+    ".vert": "vertical",
+    ".vrt": "vertical",
+    ".conllu": "conllu",
+    ".conll": "conllu",
 }
 _REFUSED = {
     ".pdf": "a PDF, which is not text: extract its text first, for example with pdftotext",
@@ -301,6 +306,9 @@ class Reading:
         Whether to stop at a file that cannot be read. By default such a file is skipped if the corpus has others.
     since, before : str, optional
         The first day, and the day after the last one, as 2020-03-01: records and files of other dates are left out.
+    columns : str, optional
+        Comma-separated names of the columns of files with one token per line; see
+        :func:`lexshift.corpus.columns.parse_columns`. The default depends on the format.
     """
 
     encoding: str = AUTO
@@ -315,6 +323,7 @@ class Reading:
     date_order: str = AUTO
     since: str | None = None
     before: str | None = None
+    columns: str | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -329,6 +338,8 @@ class Reading:
         checks.choice(self.date_order, "date_order", (AUTO, *ORDERS))
         if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
+        if self.columns is not None:
+            parse_columns(self.columns)
 
     @property
     def codec(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +39,9 @@ class Targets:
     match : "word", "cased", "token" or "lemma"
         "word" matches complete words in any case, where a word is a run of letters, digits, marks and underscores.
         "cased" is like "word", but the case must agree. "token" matches the exact text between white space. "lemma" is
-        like "word", and matches every form whose lemma is the word.
+        like "word", and matches every form whose lemma is the word. In files with lemmas, it matches these.
+
+    A target such as "plane/NOUN" matches only where the file gives this part of speech; see :func:`split_tag`.
     """
 
     forms: dict[str, tuple[str, ...]]
@@ -48,6 +51,22 @@ class Targets:
     def words(self) -> list[str]:
         """The target words, in their order."""
         return list(self.forms)
+
+    @cached_property
+    def tags(self) -> dict[int, str]:
+        """The part of speech of each target that has one, by the number of the target."""
+        tags = {number: split_tag(word, self.match)[1] for number, word in enumerate(self.forms)}
+        return {number: tag for number, tag in tags.items() if tag is not None}
+
+    @cached_property
+    def lemmas(self) -> Targets:
+        """The targets to find in the lemmas of a file: the words themselves."""
+        return Targets({word: (split_tag(word, self.match)[0],) for word in self.forms})
+
+    @property
+    def needs_annotation(self) -> bool:
+        """True if the lemmas or the parts of speech of files are needed."""
+        return self.match == "lemma" or bool(self.tags)
 
     @cached_property
     def word_table(self) -> WordTable:
@@ -123,6 +142,7 @@ class Targets:
         return None if continues else at
 
 
+_TAG = re.compile(r"[A-Z$][^\s/]*")
 _FILES = (".txt", ".tsv", ".csv", ".tab", ".lst", ".list", ".dat", ".words", ".text", ".md")
 LONGEST_FORM = 200  # characters; maximum length of a form of several words
 _SIGNS = {sign: signs[0] for signs in (APOSTROPHES, HYPHENS) for sign in signs}
@@ -160,17 +180,32 @@ def _as_capital(character: str) -> str:
     return small if unicodedata.normalize("NFC", small) == character else character
 
 
-def read_targets(words: Words, match: str = "word", language: str = "en") -> Targets:
+def split_tag(word: str, match: str = "word") -> tuple[str, str | None]:
+    """Return a target word without its part of speech, and the part of speech, or None if it has none.
+
+    A part of speech is in capital letters, after a slash. There are none in tokens.
+
+    >>> split_tag("plane/NOUN"), split_tag("and/or"), split_tag("plane/NN", "token")
+    (('plane', 'NOUN'), ('and/or', None), ('plane/NN', None))
+    """
+    name, _, tag = word.rpartition("/")
+    if match == "token" or "/" in name or not name.strip() or not _TAG.fullmatch(tag) or tag != tag.upper():
+        return word, None
+    return name, tag
+
+
+def read_targets(words: Words, match: str = "word", language: str | None = "en") -> Targets:
     """Read targets from a file, a list, or a mapping of words to their forms.
 
     Parameters
     ----------
     words : path, str, iterable of str, or mapping
         A file has one word, or ``word<TAB>form1,form2,...``, per line. A string is the path of a file if it contains a
-        slash or ends like the name of a text file (``words.txt``); otherwise it is a comma-separated list.
+        slash or ends like the name of a text file (``words.txt``); otherwise it is a comma-separated list. The part of
+        speech of a word follows a slash, in capital letters: ``plane/NOUN``.
     match : "word", "cased", "token" or "lemma"
-    language : str
-        ISO code of the language, used for lemmas.
+    language : str, optional
+        ISO code of the language whose dictionary adds the forms of a lemma; None if the corpora have lemmas.
 
     >>> read_targets(["mouse", "cell phone"]).forms
     {'mouse': ('mouse',), 'cell phone': ('cell phone',)}
@@ -193,10 +228,11 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
         name = normalise(" ".join(word.split()))
         if name:
             spelt = [normalise(" ".join(form.split())) for form in values if form.strip()]
-            clean[name] = tuple(dict.fromkeys([*clean.get(name, ()), *(spelt or [name])]))
+            named = [split_tag(name, match)[0] if form == name else form for form in spelt or [name]]
+            clean[name] = tuple(dict.fromkeys([*clean.get(name, ()), *named]))
     if not clean:
         raise UserError("there is no target word; give a file with one word per line, or a list of words")
-    if match == "lemma":
+    if match == "lemma" and language is not None:
         clean = _with_lemma(clean, language)
     targets = Targets(clean, match)
     targets.first_words  # noqa: B018  forms that cannot be found are refused here
@@ -206,7 +242,7 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
 def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
     """Read a file of target words, or a comma-separated list."""
     text = os.fspath(words)
-    if isinstance(words, str) and not _looks_like_a_path(text):
+    if isinstance(words, str) and (not _looks_like_a_path(text) or _has_tags(text)):
         if _is_true(Path(text).is_file):
             raise UserError(
                 f"{text!r} may be a word, but there is a file of this name in {os.getcwd()}: write "
@@ -215,7 +251,8 @@ def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
         return {word: [word] for word in text.split(",")}
     path = Path(text)
     if not _is_true(path.exists) or _is_true(path.is_dir):
-        raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()})")
+        advice = "" if "." in text else "; a part of speech is in capital letters, as in plane/NOUN"
+        raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()}){advice}")
     if not _is_true(path.is_file):
         raise UserError(f"the list of target words {str(path)!r} is a pipe or a device, not a file; write it to a file")
     try:
@@ -245,6 +282,13 @@ def _looks_like_a_path(text: str) -> bool:
     """Return whether a string is a path: it contains a slash or ends like the name of a text file."""
     separators = {"/", os.sep, os.altsep or "/"}
     return any(s in text for s in separators) or text in (".", "..") or text.lower().endswith(_FILES)
+
+
+def _has_tags(text: str) -> bool:
+    """Return whether a string with slashes is a list of words in which every slash is followed by a part of speech."""
+    if text.lower().endswith(_FILES) or text.startswith((".", os.sep)):
+        return False
+    return all("/" not in word or split_tag(word.strip())[1] is not None for word in text.split(","))
 
 
 def _is_true(test: Callable[[], bool]) -> bool:
@@ -301,7 +345,7 @@ def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, t
     found = {word: list(values) for word, values in forms.items()}
     lowered: dict[str, list[str]] = {}
     for word in forms:
-        lowered.setdefault(word.lower(), []).append(word)
+        lowered.setdefault(split_tag(word)[0].lower(), []).append(word)
     for form, lemma in lemma_dictionary(language).items():
         if fold(form[:1], word_table())[0]:  # excludes clitics such as 'm
             for word in lowered.get(lemma.lower(), []):

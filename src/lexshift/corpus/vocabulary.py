@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -234,11 +234,18 @@ def _capital_share(cases: Sequence[Cases]) -> float | None:
 
 
 def _count_lemmas(counts: WordCounts, lemmas: Mapping[str, str], function_words: frozenset[str]) -> dict[str, Cases]:
-    """Sum the counts of forms by lemma; function words and forms without a lemma are counted as they are."""
-    return sum_counts(
-        (form if form.lower() in function_words else lemmas.get(form, form), (n, *counts.within.get(form, (0, 0))))
-        for form, n in counts.counts.items()
-    )
+    """Sum the counts of forms by lemma; function words, forms without a lemma and lemmas are counted as they are."""
+
+    def count(word: str, n: int) -> Iterator[tuple[str, Cases]]:
+        small, capital = counts.within.get(word, (0, 0))
+        given = counts.lemmas.get(word, _ABSENT)
+        lemma = word if word.lower() in function_words else lemmas.get(word, word)
+        if given[0] < n or not n:
+            yield lemma, (n - given[0], small - given[1], capital - given[2])
+        if given[0]:
+            yield word, given
+
+    return sum_counts(pair for word, n in counts.counts.items() for pair in count(word, n))
 
 
 def _name_policy(language: str | None, corpora: Sequence[Mapping[str, Cases]]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Protocol
@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from lexshift.corpus.counting import Cases, WordCounts, count_sources, make_word_counts, sum_counts
+from lexshift.corpus.counting import Cases, WordCounts, count_sources, make_word_counts
 from lexshift.corpus.encodings import detector_version
 from lexshift.corpus.occurrences import (
     OccurrenceCollector,
@@ -38,6 +38,7 @@ from lexshift.utils.arrays import Array
 SIZE = 64 << 20
 """Maximum size of a part of several files, in bytes on disk; a larger file is a part by itself."""
 _METADATA = b"lexshift"  # key in the metadata of a table
+_COUNTS = {"word": pa.string(), **dict.fromkeys(("n", "small", "capital"), pa.int64()), "lemma": pa.int8()}
 _MAX_ROWS = 1 << 20  # rows of samples that are gathered before they are merged, which bounds the memory
 
 
@@ -114,18 +115,25 @@ class Counting:
     reading: Reading
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
-        """Return a table with the columns word, n, small and capital; see :data:`lexshift.corpus.counting.Cases`."""
+        """Return a table with the columns word, n, small, capital and lemma, which is 1 for lemmas of files.
+
+        See :data:`lexshift.corpus.counting.Cases`.
+        """
         tally = Tally()
-        counts = count_sources(part.sources, rule(self.match), self.reading, tally, lambda done, _: progress(done))
-        words = sorted(counts)  # the order of the counts depends on the timing of threads
-        cases = np.array([counts[word] for word in words], np.int64).reshape(-1, 3)  # (n_words, 3)
-        columns = [pa.array(words, pa.string()), *(pa.array(cases[:, i]) for i in range(3))]
-        return _with_metadata(pa.table(columns, names=["word", "n", "small", "capital"]), tally)
+        by_lemma = self.match == "lemma"
+        kinds = count_sources(
+            part.sources, rule(self.match), self.reading, tally, lambda done, _: progress(done), by_lemma
+        )
+        # The order of the counts depends on the timing of threads.
+        rows = [(word, *counts[word], lemma) for lemma, counts in enumerate(kinds) for word in sorted(counts)]
+        columns = zip(*rows, strict=True) if rows else ((),) * len(_COUNTS)
+        arrays = [pa.array(values, kind) for values, kind in zip(columns, _COUNTS.values(), strict=True)]
+        return _with_metadata(pa.table(arrays, names=list(_COUNTS)), tally)
 
     def key(self, part: Part) -> str:
         """Return a digest of everything that the counts depend on."""
         versions = [WORD_RULE, segmenter_version(), _detector(self.reading)]
-        return digest(["counting", *versions, self.match, asdict(self.reading), part.hashes])
+        return digest(["lemma counting", *versions, self.match, asdict(self.reading), part.hashes])
 
 
 @dataclass(frozen=True)
@@ -146,7 +154,8 @@ class Sampling:
         """Return a table of :data:`lexshift.corpus.occurrences.SCHEMA`; its metadata holds the counts of each word."""
         tally, targets = Tally(), Targets(self.forms, self.match)
         collector = OccurrenceCollector(targets, self.max_per_word, self.seed, self.shared)
-        blocks = read_corpus(part.sources, self.reading, tally, lambda done, _: progress(done))
+        annotate = targets.needs_annotation
+        blocks = read_corpus(part.sources, self.reading, tally, lambda done, _: progress(done), annotate)
         collect_occurrences(blocks, targets, self.reading.language, {"": collector}, {"": tally})
         return _with_metadata(collector.rows(), tally, collector.found)
 
@@ -169,15 +178,14 @@ def is_made_from(table: pa.Table, part: Part) -> bool:
 
 def combine_counts(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
     """Return the counts of a corpus from the tables of its parts."""
+    kinds: tuple[dict[str, Cases], dict[str, Cases]] = {}, {}  # counts of forms, and of lemmas
     tally = Tally()
-
-    def rows() -> Iterator[tuple[str, Cases]]:
-        for table in tables:
-            tally.add(_read_tally(table))
-            columns = (table[name].to_pylist() for name in ("word", "n", "small", "capital"))
-            yield from ((word, (n, small, capital)) for word, n, small, capital in zip(*columns, strict=True))
-
-    return make_word_counts(sum_counts(rows()), corpus, tally)
+    for table in tables:
+        tally.add(_read_tally(table))
+        for word, n, small, capital, lemma in zip(*(table[name].to_pylist() for name in _COUNTS), strict=True):
+            a, b, c = kinds[lemma].get(word, (0, 0, 0))
+            kinds[lemma][word] = (a + n, b + small, c + capital)
+    return make_word_counts(kinds[0], corpus, kinds[1], tally)
 
 
 def combine_samples(tables: Iterable[pa.Table], corpus: str, max_per_word: int | None) -> Occurrences:

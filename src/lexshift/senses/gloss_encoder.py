@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lexshift.corpus.dictionaries import Dictionary, Entry, SenseUsage
+from lexshift.corpus.targets import split_tag
 from lexshift.encode.protocol import Encoder, optional_attribute
 from lexshift.scoring.space import Space, calibration_space
 from lexshift.senses.similarity import unit_rows
@@ -35,7 +36,8 @@ class GlossEncoder:
 
     def encode_glosses(self, word: str, glosses: Sequence[str]) -> Floats:
         """Return the vector of the word in "word: gloss" for each gloss, (n, d)."""
-        return self._encode([f"{word}: {gloss}" for gloss in glosses], [(0, len(word))] * len(glosses))
+        bare, _ = split_tag(word)
+        return self._encode([f"{bare}: {gloss}" for gloss in glosses], [(0, len(bare))] * len(glosses))
 
     def encode_usages(self, usages: Sequence[SenseUsage]) -> Floats:
         """Return the vector of each example, (n, d)."""
@@ -56,3 +58,8 @@ def index_entries(dictionary: Dictionary) -> dict[str, list[Entry]]:
     for entry in dictionary.entries:
         index.setdefault(entry.lemma.casefold(), []).append(entry)
     return index
+
+
+def find_entries(index: dict[str, list[Entry]], word: str) -> list[Entry]:
+    """Return the entries of a word in an index of entries; a target such as "plane/NOUN" has those of "plane"."""
+    return index.get(word.casefold()) or index.get(split_tag(word)[0].casefold(), [])

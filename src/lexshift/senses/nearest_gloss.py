@@ -11,7 +11,7 @@ import numpy as np
 
 from lexshift.corpus.dictionaries import Dictionary
 from lexshift.senses.description import SenseUsages
-from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
+from lexshift.senses.gloss_encoder import GlossEncoder, find_entries, index_entries
 from lexshift.senses.similarity import unit_rows
 from lexshift.utils.arrays import Floats
 
@@ -57,7 +57,7 @@ class NearestGloss:
 
     def _encode_senses(self, word: str) -> tuple[list[str], Floats]:
         """Return the glosses of a word, and the mean of the vectors of each gloss and its examples."""
-        senses = [s for entry in self._entries.get(word.casefold(), []) for s in entry.senses if s.gloss]
+        senses = [s for entry in find_entries(self._entries, word) for s in entry.senses if s.gloss]
         if not senses:
             return [], np.zeros((0, 0))
         glosses = [str(sense.gloss) for sense in senses]

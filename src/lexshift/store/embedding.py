@@ -17,6 +17,7 @@ from lexshift.corpus import Corpus, Occurrences, Reading, Targets, read_targets
 from lexshift.corpus.dated_corpus import find_date_column
 from lexshift.corpus.dates import UNITS
 from lexshift.corpus.language import detect_languages, language_of_sentences, language_warnings, record_readings
+from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.objects import as_files
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
@@ -65,6 +66,7 @@ class ReadingOptions(TypedDict, total=False):
     xpath: str | None
     strict: bool
     date_order: str
+    columns: str | None
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -142,7 +144,7 @@ def embed(
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
         - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column,
-          date_order, xpath, strict; see :class:`lexshift.corpus.Reading`.
+          date_order, xpath, strict, columns; see :class:`lexshift.corpus.Reading`.
         - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.
 
@@ -187,7 +189,8 @@ def embed(
             if note:
                 monitor.note(note)
         languages, readings = detect_languages(labelled, reading)
-        targets = read_targets(words, match, list(readings.values())[-1].language)
+        targets = read_targets(words, match, dictionary_language(labelled, readings, match))
+        check_tags(targets, labelled, readings)
         seed = checks.seed(values["seed"])
         max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
         sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}

@@ -17,7 +17,7 @@ from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import is_unsegmented
 from lexshift.corpus.sources import STANDARD_INPUT
-from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
+from lexshift.corpus.targets import Targets, read_targets
 from lexshift.corpus.vocabulary import select_vocabulary
 from lexshift.errors import UserError
 from lexshift.study.settings import AUTO, MIN_CONTROL_WORDS, NO_CONTROL, Settings
@@ -88,7 +88,7 @@ def has_number(control: Any) -> bool:
     return control == AUTO or isinstance(control, int)
 
 
-def read_control_targets(control: Any, match: str, language: str) -> Targets | None:
+def read_control_targets(control: Any, match: str, language: str | None) -> Targets | None:
     """Return the control words that the user named, or None if there are none, or if they are chosen by frequency."""
     if has_number(control) or control == NO_CONTROL:
         return None
@@ -158,8 +158,7 @@ def _choose(
         if settings.match != "token" and is_unsegmented([corpus.counts for corpus in counts]):
             raise _NoControlWordsError("the text is not segmented into words")
         least = MIN_COUNT if reader.by is None else 2 * MIN_COUNT  # one corpus has the first and the last period
-        lemmas = folded_lemmas(_language(reader)) if reader.match == "lemma" else None
-        candidates = content_words(counts, least, language, reader.match, lemmas)
+        candidates = content_words(counts, least, language, reader.match, reader.lemmas)
         n_words = N_WORDS if settings.control == AUTO else settings.control
     if vocabulary is not None:
         among = set(vocabulary)
@@ -185,13 +184,8 @@ def _search_frequent_words(reader: CorpusReader, words: Sequence[str], named: Ta
 
 def _make_targets(words: Sequence[str], reader: CorpusReader, named: Targets | None) -> Targets:
     if named is None:
-        return read_targets(words, reader.match, _language(reader))
+        return read_targets(words, reader.match, reader.dictionary_language)
     return Targets({word: named.forms[word] for word in words}, named.match)
-
-
-def _language(reader: CorpusReader) -> str:
-    """Return the language whose lemmas are used, that of the last corpus."""
-    return list(reader.readings.values())[-1].language
 
 
 def _describe_too_few(n_words: int, reader: CorpusReader, named: Targets | None, is_vocabulary: bool) -> str:

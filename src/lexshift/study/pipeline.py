@@ -24,6 +24,7 @@ from lexshift import __version__
 from lexshift.corpus import Corpus
 from lexshift.corpus.dated_corpus import check_first_dates, find_date_column, split_readings
 from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
+from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.objects import as_files
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Place, Reading, corpus_record
@@ -107,9 +108,8 @@ def _run_study(
     if out is not None:
         check_stores(Path(out), None if question == TRACE else periods.keys)
     languages, readings, date_note = find_readings(periods, settings)
-    language, rules = list(languages.values())[-1], list(readings.values())[-1].language
-    targets = None if words is None else read_targets(words, settings.match, rules)
-    control_targets = read_control_targets(settings.control, settings.match, rules)
+    language = list(languages.values())[-1]
+    targets, control_targets = read_named_words(words, settings, periods, readings)
     sources = _read_sources(settings, language)
     with ExitStack() as stack:
         progress = stack.enter_context(watching(monitor or False))
@@ -188,6 +188,16 @@ def check_stores(out: Path, labels: Sequence[str] | None) -> None:
         check_store_folder(out / CONTROL)  # which is opened only after the other store was written
 
 
+def read_named_words(
+    words: Words | None, settings: Settings, periods: Periods, readings: dict[str, Reading]
+) -> tuple[Targets | None, Targets | None]:
+    """Return the words of the study and the control words that the user named."""
+    language = dictionary_language(periods.by_key(), readings, settings.match)
+    targets = None if words is None else read_targets(words, settings.match, language)
+    check_tags(targets, periods.by_key(), readings)
+    return targets, read_control_targets(settings.control, settings.match, language)
+
+
 class ChosenWords(NamedTuple):
     """The words of a run, and what counting all words of the corpora showed."""
 
@@ -213,7 +223,7 @@ def choose_words(
     vocabulary, hint, rules = None, None, list(reader.readings.values())[-1].language
     if targets is None:
         vocabulary = choose_vocabulary(question, reader, counts, settings, language, monitor)
-        targets = read_targets(vocabulary.words, settings.match, rules)
+        targets = read_targets(vocabulary.words, settings.match, reader.dictionary_language)
     elif hint := find_form_hint(targets, counts, rules):
         monitor.note(hint)
     studied = targets.words if question == DISCOVER else None

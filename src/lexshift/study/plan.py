@@ -16,6 +16,7 @@ from functools import partial, reduce
 from pathlib import Path
 
 from lexshift.corpus.language import detect_languages, language_warnings
+from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Place, Reading, as_text, find_sources
 from lexshift.corpus.targets import Targets, Words, read_targets
@@ -27,12 +28,12 @@ from lexshift.store.embedding import corpus_names, gather_contents, store_settin
 from lexshift.store.forecast import StoreForecast, forecast_store
 from lexshift.store.writer import check_store_folder, find_store, with_encoder
 from lexshift.study.control_usages import CONTROL_SAMPLING
-from lexshift.study.control_words import ControlWords, read_control_targets
+from lexshift.study.control_words import ControlWords
 from lexshift.study.encoder_profile import EncoderProfile, PlannedEncoder
 from lexshift.study.estimates import ENCODING_RANGE, estimate_results_bytes, estimate_scoring, pair_sizes
 from lexshift.study.folder import check_results
 from lexshift.study.periods import Periods, check_periods, check_two_periods
-from lexshift.study.pipeline import RESULTS, check_stores, choose_words, find_readings, open_reader
+from lexshift.study.pipeline import RESULTS, check_stores, choose_words, find_readings, open_reader, read_named_words
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import DISCOVER, TRACE, Settings
 from lexshift.study.study_plan import CorpusPlan, StorePlan, StudyPlan, TimeRange
@@ -85,9 +86,8 @@ def plan_study(
     if out is not None:
         check_stores(out, None if question == TRACE else periods.keys)
     languages, readings, date_note = find_readings(periods, settings)
-    language, rules = list(languages.values())[-1], list(readings.values())[-1].language
-    targets = None if words is None else read_targets(words, settings.match, rules)
-    control_targets = read_control_targets(settings.control, settings.match, rules)
+    language = list(languages.values())[-1]
+    targets, control_targets = read_named_words(words, settings, periods, readings)
     with ExitStack() as stack:
         progress = NoteCollector(stack.enter_context(watching(monitor or False)))
         for note in filter(None, (periods.order_note(), date_note)):
@@ -160,7 +160,8 @@ def plan_embedding(
         find_sources(corpus)
     begun = time.perf_counter()
     languages, readings = detect_languages(labelled, Reading(**settings.reading_options()))
-    targets = read_targets(words, settings.match, list(readings.values())[-1].language)
+    targets = read_targets(words, settings.match, dictionary_language(labelled, readings, settings.match))
+    check_tags(targets, labelled, readings)
     limit = settings.max_per_word
     sampling = None if limit is None else {"max_per_word": limit, "seed": settings.sample_seed}
     with watching(monitor or False) as shown:

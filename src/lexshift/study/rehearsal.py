@@ -66,7 +66,7 @@ def rehearse(
         vocabulary = choose_vocabulary(question, reader, count_first_and_last(reader), settings, language, Silent())
         if settings.by is None:
             return  # the words are chosen by their numbers of occurrences
-        targets = read_targets(vocabulary.words, settings.match, list(readings.values())[-1].language)
+        targets = read_targets(vocabulary.words, settings.match, reader.dictionary_language)
     found = reader.scan(targets)
     check_two_periods(list(found))
     absent = find_absent(targets.words, found)

@@ -21,7 +21,7 @@ from lexshift.senses.clusterings import fine_clustering, get_clustering
 from lexshift.senses.description import Description, SenseUsages
 from lexshift.senses.distinctive_words import DistinctiveWords
 from lexshift.senses.fallback_calibration import estimate_calibration
-from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
+from lexshift.senses.gloss_encoder import GlossEncoder, find_entries, index_entries
 from lexshift.senses.graded_change import change_over_periods
 from lexshift.senses.inventory import assign_senses, encode_inventory, fit_novelty
 from lexshift.senses.nearest_gloss import NearestGloss
@@ -202,14 +202,14 @@ class SenseFinder:
         clustering, seed = get_clustering(self.settings.clustering), self.settings.seed
         entries = index_entries(inventory)
         gloss_encoder = GlossEncoder(self.encoder, self.space)
-        inventories = {word: encode_inventory(word, entries.get(word.casefold(), []), gloss_encoder) for word in words}
+        inventories = {word: encode_inventory(word, find_entries(entries, word), gloss_encoder) for word in words}
         novelty = fit_novelty(inventories.values(), self.calibration)
 
         def assign(word: str) -> Division:
             known = inventories[word]
             found = assign_senses(self.vectors(word), known, novelty, clustering, self.calibration, seed)
             labels, names = number_senses(found.senses, known.senses)
-            listed = [s for entry in entries.get(word.casefold(), []) for s in entry.senses if s.gloss or s.usages]
+            listed = [s for entry in find_entries(entries, word) for s in entry.senses if s.gloss or s.usages]
             glosses = dict(zip(known.senses, (sense.gloss or "" for sense in listed), strict=True))
             return Division(labels, names=names, glosses=[glosses.get(name, "") for name in names])
 

@@ -312,6 +312,9 @@ class Settings:
         READING, bool, flags=("--strict",), check=bool)
     date_order: str = _setting(
         "auto", "Order of dates such as 03/04/2020: DMY, MDY or YMD.", READING, str)
+    columns: str | None = _setting(
+        None, "Columns of files with one token per line, in order, such as word,tag,lemma (default: by format).",
+        READING, str | None)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "

@@ -9,7 +9,6 @@ from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.language import UNKNOWN, language_name
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import STANDARD_INPUT
-from lexshift.corpus.targets import folded_lemmas
 from lexshift.corpus.vocabulary import LEFT_OUT, Vocabulary, select_vocabulary
 from lexshift.errors import UserError
 from lexshift.study.settings import DISCOVER, Settings
@@ -55,7 +54,7 @@ def choose_vocabulary(
         settings.min_count,
         settings.top_words,
         names=settings.names or question != DISCOVER,
-        lemmas=folded_lemmas(reader.readings[corpora[-1]].language) if settings.match == "lemma" else None,
+        lemmas=reader.lemmas,
         language=language,
         match=settings.match,
     )

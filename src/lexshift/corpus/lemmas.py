@@ -1,0 +1,60 @@
+"""Decide whether the lemmas and the parts of speech of words come from the files of a corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from itertools import islice
+
+from lexshift.corpus.passages import read_blocks
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Tally, find_sources
+from lexshift.corpus.targets import Targets
+from lexshift.errors import UserError
+
+ANNOTATED = ("vertical", "conllu", "xml")
+"""Kinds of files that may have lemmas and parts of speech."""
+_FILES = 16  # maximum number of files of a corpus that are examined
+_BLOCKS = 4  # maximum number of blocks of a file that are examined
+
+
+def dictionary_language(
+    corpora: Mapping[str, str | os.PathLike[str]], readings: Mapping[str, Reading], match: str
+) -> str | None:
+    """Return the language of the dictionary that gives the forms of lemmas, that of the last corpus.
+
+    It is None if no dictionary is needed, because the files of all corpora have lemmas.
+    """
+    if match == "lemma" and all(find_annotation(path, readings[label])[0] for label, path in corpora.items()):
+        return None
+    return list(readings.values())[-1].language
+
+
+def check_tags(
+    targets: Targets | None, corpora: Mapping[str, str | os.PathLike[str]], readings: Mapping[str, Reading]
+) -> None:
+    """Raise an error if a target has a part of speech, but a corpus has none."""
+    if targets is None or not targets.tags:
+        return
+    word = targets.words[min(targets.tags)]
+    for label, path in corpora.items():
+        if not find_annotation(path, readings[label])[1]:
+            raise UserError(
+                f"the target {word!r} has a part of speech, but the corpus {os.fspath(path)!r} has none: give the word "
+                f"without it, or text with parts of speech (.vert, .vrt, .conllu, .conll, or TEI with <w pos=...>)"
+            )
+
+
+def find_annotation(corpus: str | os.PathLike[str], reading: Reading) -> tuple[bool, bool]:
+    """Return whether all files of a corpus have lemmas, and whether some have parts of speech, judged by a sample."""
+    sources = find_sources(corpus)
+    if sources[0].path == STANDARD_INPUT:
+        return False, False
+    annotated = [source for source in sources if source.kind in ANNOTATED]
+    has_lemmas, has_tags = [len(annotated) == len(sources)], [False]
+    for source in annotated[:: max(1, -(-len(annotated) // _FILES))]:
+        blocks = read_blocks(source, reading, Tally(), annotate=True)
+        found = [block.annotation for block in islice(blocks, _BLOCKS)]
+        blocks.close()
+        has_lemmas.append(not found or any(each is not None and each.lemmas is not None for each in found))
+        has_tags.append(any(each is not None and each.tags is not None for each in found))
+    return all(has_lemmas), any(has_tags)
