@@ -94,12 +94,15 @@ class _Lines(NamedTuple):
 
     def extend(self, other: _Lines) -> _Lines:
         """Return these lines followed by others."""
-        separators = np.concatenate([self.separators, other.separators + np.int32(2 * len(self.data))])
+        n = len(self.separators)
+        separators = np.empty(n + len(other.separators), np.int32)
+        separators[:n] = self.separators
+        np.add(other.separators, np.int32(2 * len(self.data)), out=separators[n:])
         return _Lines(self.data + other.data, separators)
 
     def cut(self, end: int) -> _Lines:
         """Return the lines after a byte."""
-        first = np.searchsorted(self.separators, 2 * end)
+        first = np.searchsorted(self.separators, np.int32(2 * end))
         return _Lines(self.data[end:], self.separators[first:] - np.int32(2 * end))
 
 
