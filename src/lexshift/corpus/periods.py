@@ -173,6 +173,7 @@ class _Cutter:
                 self._skip_counts[f"records {what}, of all periods"] += 1
                 self._example = self._example or date
             texts, rows, dates, documents = block.data.split(b"\n"), block.rows, block.dates, block.documents
+            groups = block.groups
             parts = [
                 replace(
                     block,
@@ -180,6 +181,7 @@ class _Cutter:
                     rows=[rows[i] for i in chosen],
                     dates=[dates[i] for i in chosen],
                     documents=None if documents is None else [documents[i] for i in chosen],
+                    groups=None if groups is None else [groups[i] for i in chosen],
                     period=period,
                 )
                 for period, chosen in lines.items()

@@ -177,6 +177,9 @@ class Reading:
     document_column : str, optional
         Column of tables that names the document of each record, such as a book or an author. A record without a name is
         a document of its own. By default a file is a document.
+    groups : str, optional
+        Column of tables that names the group of each record, such as "party", and optionally the groups to compare:
+        "party=left,right".
     xpath : str, optional
         XPath expression that selects the elements of XML and HTML files to read, in which element names have no
         namespace. By default paragraphs, sentences and lines of verse of XML, and the main text of HTML.
@@ -190,6 +193,7 @@ class Reading:
     date_column: str | None = None
     document_column: str | None = None
     xpath: str | None = None
+    groups: str | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -202,6 +206,24 @@ class Reading:
         checks.choice(self.split, "split", get_args(Split))
         if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
+        if self.groups is not None:
+            names = self.group_names
+            if not self.group_column or len(set(names)) != len(names) or len(names) == 1 or not all(names):
+                raise UserError(
+                    f"groups must be a column, such as party, or a column with two or more different groups, such as "
+                    f"party=left,right; got {self.groups!r}"
+                )
+
+    @property
+    def group_column(self) -> str | None:
+        """The column that names the group of each record."""
+        return None if self.groups is None else self.groups.partition("=")[0].strip()
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups to compare; empty for all groups."""
+        names = (self.groups or "").partition("=")[2]
+        return tuple(name.strip() for name in names.split(",")) if names else ()
 
     @property
     def codec(self) -> str:

@@ -53,6 +53,7 @@ class ReadingOptions(TypedDict, total=False):
     date_column: str | None
     document_column: str | None
     xpath: str | None
+    groups: str | None
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -128,7 +129,7 @@ def embed(
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
         - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column,
-          xpath; see :class:`lexshift.corpus.Reading`.
+          xpath, groups; see :class:`lexshift.corpus.Reading`.
         - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.
 

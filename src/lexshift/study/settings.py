@@ -279,6 +279,9 @@ class Settings:
     xpath: str | None = _setting(
         None, "XPath of the elements of XML and HTML files to read (default: paragraphs, sentences and verses).",
         READING, str | None)
+    groups: str | None = _setting(
+        None, "Table column of groups to compare the change in: party, or party=left,right for some of them.",
+        READING, str | None)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "
