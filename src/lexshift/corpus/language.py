@@ -134,11 +134,10 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     codes = {label: reading.language for label, reading in readings.items()}
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
     options = {**asdict(next(iter(readings.values()))), "language": language}
+    options["groups"] = next(iter(readings.values())).group_column  # usages of all groups are stored
     for name in ("document_column", "xpath", "groups"):
         if options[name] is None:
             del options[name]  # a store that does not use it is not affected by it
-    if "groups" in options:
-        options["groups"] = next(iter(readings.values())).group_column  # usages of all groups are stored
     return options
 
 

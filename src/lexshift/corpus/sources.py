@@ -18,6 +18,8 @@ from lexshift.errors import UserError
 from lexshift.utils import checks
 
 STANDARD_INPUT = "-"
+FOLDER = "folder"
+"""Value of ``groups`` for which the first folder of a file's name is its group."""
 Kind = Literal["text", "jsonl", "csv", "tsv", "parquet", "json", "xml", "html", "docx", "vertical", "conllu"]
 COMPRESSED = (".gz", ".zst")
 _KINDS: dict[str, Kind] = {
@@ -179,7 +181,7 @@ class Reading:
         a document of its own. By default a file is a document.
     groups : str, optional
         Column of tables that names the group of each record, such as "party", and optionally the groups to compare:
-        "party=left,right".
+        "party=left,right". "folder" stands for the first folder of a file's name within its corpus.
     xpath : str, optional
         XPath expression that selects the elements of XML and HTML files to read, in which element names have no
         namespace. By default paragraphs, sentences and lines of verse of XML, and the main text of HTML.
@@ -208,7 +210,12 @@ class Reading:
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
         if self.groups is not None:
             names = self.group_names
-            if not self.group_column or len(set(names)) != len(names) or len(names) == 1 or not all(names):
+            if (
+                not self.groups.partition("=")[0].strip()
+                or len(set(names)) != len(names)
+                or len(names) == 1
+                or not all(names)
+            ):
                 raise UserError(
                     f"groups must be a column, such as party, or a column with two or more different groups, such as "
                     f"party=left,right; got {self.groups!r}"
@@ -216,8 +223,13 @@ class Reading:
 
     @property
     def group_column(self) -> str | None:
-        """The column that names the group of each record."""
-        return None if self.groups is None else self.groups.partition("=")[0].strip()
+        """The column that names the group of each record; None without groups, and for groups by folder."""
+        return None if self.groups is None or self.by_folder else self.groups.partition("=")[0].strip()
+
+    @property
+    def by_folder(self) -> bool:
+        """True if the folder of a file is its group."""
+        return self.groups is not None and self.groups.partition("=")[0].strip() == FOLDER
 
     @property
     def group_names(self) -> tuple[str, ...]:

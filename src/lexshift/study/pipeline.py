@@ -47,6 +47,7 @@ from lexshift.study.control_words import ControlWords, choose_control_words, has
 from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
+from lexshift.study.group_finder import GroupFinder
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
 from lexshift.study.result import Result
@@ -257,6 +258,12 @@ def _analyse(
     evidence, backdrop = finder.find(settings.alpha, monitor)
     run["background"] = asdict(backdrop)
     weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop, "controls": controls}
+    if settings.groups is not None:
+        groups = GroupFinder(siblings, targets.words, usages, finder, calibration, settings).find(monitor)
+        weighed["group_comparison"] = groups
+        if note := groups.note():
+            run["notes"].append(note)
+            monitor.note(note)
     if vocabulary is None or question == COMPARE:
         return Result(*shared, by_word, (first, second), **weighed)
     return Discovery(*shared, by_word, (first, second), vocabulary, **weighed)
