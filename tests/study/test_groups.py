@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ import pytest
 from scipy.stats import chi2_contingency, false_discovery_control
 
 from lexshift import Result, UserError, compare, discover, embed, find_senses, load, trace
+from lexshift.cli.results import print_result, print_summary
+from lexshift.report import render
+from lexshift.report.groups import group_columns, group_rows
+from lexshift.report.methods import methods
 from lexshift.scoring.gap import Gap, gap
 from lexshift.scoring.group_difference import GroupDifference
 from lexshift.scoring.permutation import PermutationTest
@@ -342,3 +347,73 @@ def test_word_that_was_not_tested_is_not_said_to_differ() -> None:
 
 def test_shares_of_the_cases_differ_as_the_test_says() -> None:
     assert chi2_contingency([(60, 15), (15, 60)]).pvalue < 0.05 < chi2_contingency([(40, 41), (41, 40)]).pvalue
+
+
+# ----------------------------------------------------------------------------------------------------------------- views
+
+
+def test_terminal_shows_the_groups_after_the_ranking(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    print_result(result, "table")
+    print_summary(result, "out")
+    out, err = capsys.readouterr()
+    ranking, table = out.split("\n\n")
+    assert ranking.split()[0] == table.split()[0] == "word"
+    assert [line.split()[0] for line in table.splitlines()[1:] if not line.startswith(" ")] == [
+        "single",
+        "time",
+        "mixed",
+        "still",
+        "rare",
+    ]
+    assert " ".join(err.split()).count(str(result.group_headline())) == 1
+
+
+def test_other_formats_are_the_table_of_words(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    print_result(result, "json")
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["word"] for row in rows] == result.table["word"].tolist()
+    assert set(rows[0]) == set(result.table.columns)
+
+
+def test_page_notebook_and_methods_describe_the_groups(result: Result) -> None:
+    page = render(result)
+    section = page.split('aria-labelledby="groups"')[1].split("</section>")[0]
+    for text in (*EXPECTED.values(), "gap in left", str(result.group_headline())):
+        assert text in section
+    assert str(result.group_headline()) in result._repr_html_()
+    assert "(party: left and right)" in methods(result)[-1]
+    assert "9 words and groups, and over the 4 words and pairs of groups" in methods(result)[-1]
+
+
+def test_long_table_is_shortened_and_says_so(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    found = result.group_comparison
+    assert found is not None
+    (pair,) = (pair for pair in found.pairs if pair.word == "still")
+    many = replace(found, pairs=[pair] * 121)
+    long = replace(result, group_comparison=many)
+    assert len(group_rows(long, 20)) == 20
+    print_result(long, "table")
+    assert "group_differences.csv has 101 more rows" in capsys.readouterr().out
+    assert "group_differences.csv lists 21 more rows" in render(long)
+
+
+def test_names_of_groups_are_escaped_on_the_page_and_in_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = {"left": "<script>alert(1)</script>", "right": "=1+1\x1b[31m"}
+    corpora = [[[text, hostile[party]] for text, party in rows] for rows in planted({"single": CELLS["single"]})]
+    paths = write_tables(tmp_path, corpora)
+    found = compare(*paths, ["single"], model=Topics(), groups="party", out=tmp_path / "out", **QUIET)
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "gap in &lt;script&gt;alert(1)&lt;/script&gt;" in page
+    print_result(found, "table")
+    assert "\x1b" not in capsys.readouterr().out
+    assert "\n=1+1" not in (tmp_path / "out" / "groups.csv").read_text("utf-8").replace(",", "\n")
+
+
+def test_table_of_three_groups_names_the_pair(tmp_path: Path) -> None:
+    rows = [[f"still sky {i}", "abc"[i % 3]] for i in range(90)]
+    found = compare(*write_tables(tmp_path, (rows[:45], rows[45:])), ["still"], model=Topics(), groups="party", **QUIET)
+    assert group_columns(found) == ["word", "groups", "gaps", "difference", "95 % interval", "q", "reading"]
+    assert {row[1] for row in group_rows(found, 9)} == {"a, b", "a, c", "b, c"}

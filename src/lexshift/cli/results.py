@@ -13,11 +13,13 @@ from rich.text import Text
 
 from lexshift.cli.sense_table import sense_rows
 from lexshift.cli.terminal import echo_table, out, print_error
+from lexshift.report.groups import group_columns, group_rows
 from lexshift.report.page import chance, decimal, digits
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
+from lexshift.study.groups import DIFFERENT
 from lexshift.study.result import Result
-from lexshift.study.result_files import REPORT
+from lexshift.study.result_files import DIFFERENCES_CSV, REPORT
 from lexshift.study.settings import SENSES
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import SEASONAL, TRACE_VERDICTS, Trace
@@ -35,6 +37,7 @@ FORMATS = ("table", "csv", "json")
 INTERRUPTED = "interrupted; run the same command again to resume"
 FOUND = 3
 """Exit status if a word has a verdict that --fail-on names."""
+_GROUP_ROWS = 20  # maximum number of rows of the table of groups
 _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
 _STYLES = {
     CHANGED: "bold magenta",
@@ -121,6 +124,8 @@ def print_result(result: StudyResult, form: str, rows: int | None = None, of_sen
         tables = [_trace_table(result)] if isinstance(result, Trace) else _rankings(result, rows)
         for i, table in enumerate(tables):
             out.print(*([""] if i else []), table, sep="\n")
+        if isinstance(result, Result) and result.group_comparison is not None:
+            out.print("", _group_table(result), sep="\n")
     if result.has_senses:
         out.print(*([] if of_senses else [""]), sense_rows(result, rows), sep="\n")
 
@@ -136,6 +141,8 @@ def print_summary(result: StudyResult, folder: str) -> None:
     err.print(Text(f"{result.headline()}."))
     if note := result.background_note():
         err.print(Text(f"{note}."))
+    if isinstance(result, Result) and (groups := result.group_headline()):
+        err.print(Text(f"{groups}."))
     if result.has_senses:
         err.print(Text(f"{result.sense_headline()}."))
     if caution := result.caution():
@@ -169,6 +176,23 @@ def _ranking(result: Result, frame: pd.DataFrame) -> Table:
         if row["verdict"] == UNCLEAR:
             cells.append(result.backdrop.format_gap(result.evidence[row["word"]].gap.detectable))
         table.add_row(*cells)
+    return table
+
+
+def _group_table(result: Result) -> Table:
+    """Return a table of the changes of words in groups, words whose groups differ first."""
+    rows = group_rows(result, _GROUP_ROWS)
+    more = len(result.group_readings) - len(rows)
+    caption = Text(f"{DIFFERENCES_CSV} has {more:,} more {'row' if more == 1 else 'rows'}", "dim") if more else None
+    table = Table(box=None, header_style="bold", pad_edge=False, caption=caption, caption_justify="left")
+    for name in group_columns(result):
+        is_text = name in ("word", "groups", "reading")
+        table.add_column(Text(name), justify="left" if is_text else "right", no_wrap=name != "reading")
+    kinds = [reading.kind for reading in result.group_readings]
+    for row, kind in zip(rows, kinds, strict=False):
+        *cells, reading = map(Text, row)
+        reading.stylize(_STYLES[CHANGED] if kind == DIFFERENT else "")
+        table.add_row(*cells, reading, style="dim" if kind == TOO_FEW else "")
     return table
 
 
