@@ -16,8 +16,8 @@ from lexshift.cli.terminal import echo_table, out, print_error
 from lexshift.report.groups import group_columns, group_rows
 from lexshift.report.page import chance, decimal, digits
 from lexshift.scoring.changepoints import GRADUAL
+from lexshift.study.groups import DIFFERENT, FEW
 from lexshift.study.periods import default_out
-from lexshift.study.groups import DIFFERENT
 from lexshift.study.result import Result
 from lexshift.study.result_files import DIFFERENCES_CSV, REPORT
 from lexshift.study.settings import SENSES
@@ -192,7 +192,7 @@ def _group_table(result: Result) -> Table:
     for row, kind in zip(rows, kinds, strict=False):
         *cells, reading = map(Text, row)
         reading.stylize(_STYLES[CHANGED] if kind == DIFFERENT else "")
-        table.add_row(*cells, reading, style="dim" if kind == TOO_FEW else "")
+        table.add_row(*cells, reading, style="dim" if kind == FEW else "")
     return table
 
 

@@ -33,7 +33,10 @@ def group_rows(result: Result, limit: int) -> list[list[str]]:
     found = result.group_comparison
     if found is None:
         return []
-    gaps = {(change.word, change.group): change.gap for change in found.changes}
+    gaps = {
+        (change.word, change.group): None if change.evidence is None else change.evidence.gap
+        for change in found.changes
+    }
     rows = []
     for pair, q, _, reading in result.group_readings[:limit]:
         of_groups = [_gap(result, gaps[pair.word, group]) for group in (pair.first, pair.second)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from lexshift.study.evidence import GapFinder
 from lexshift.study.groups import GroupChange, GroupComparison, GroupPair
 from lexshift.study.settings import Settings
 from lexshift.study.usages import Usages
+from lexshift.study.verdict import Evidence, weigh_gaps
 from lexshift.utils.arrays import Indices, Matrix
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.threads import for_each
@@ -70,8 +71,15 @@ class GroupFinder:
             )
             self._members[word] = old, new
 
-    def find(self, monitor: Monitor) -> GroupComparison:
-        """Return the changes of all words in all groups, and the differences between all pairs of groups."""
+    def find(self, floor: float, monitor: Monitor) -> GroupComparison:
+        """Return the changes of all words in all groups, and the differences between all pairs of groups.
+
+        Parameters
+        ----------
+        floor : float
+            The noise floor of the gap.
+        monitor : Monitor
+        """
         settings, groups = self._settings, range(len(self._names))
         keys = [(word, group) for word in self._usages for group in groups if self._has_enough(word, group)]
         monitor.stage("comparing groups", len(keys), "groups of usages")
@@ -81,7 +89,8 @@ class GroupFinder:
             lambda key: (self._gap(key), self._test(key, permutations)),
             lambda done: monitor.advance(done, done),
         )
-        gaps, tests = {key: gap for key, (gap, _) in found.items()}, {key: test for key, (_, test) in found.items()}
+        evidence = self._weigh({key: gap for key, (gap, _) in found.items()})
+        tests = {key: test for key, (_, test) in found.items()}
         if settings.permutations == "auto":
             tests = add_permutations(tests, self._test, settings.alpha, monitor)
         all_pairs = [(word, *pair) for word in self._words for pair in itertools.combinations(groups, 2)]
@@ -94,7 +103,7 @@ class GroupFinder:
             self._names,
             {word: n for word, n in without.items() if n},
             [
-                GroupChange(word, name, *self._counts(word, i), gaps.get((word, i)), tests.get((word, i)))
+                GroupChange(word, name, *self._counts(word, i), evidence.get((word, i)), tests.get((word, i)))
                 for word in self._words
                 for i, name in enumerate(self._names)
             ],
@@ -102,7 +111,21 @@ class GroupFinder:
                 GroupPair(word, self._names[i], self._names[k], differences.get((word, i, k)))
                 for word, i, k in all_pairs
             ],
+            settings.alpha,
+            floor,
         )
+
+    def _weigh(self, gaps: Mapping[_Key, Gap]) -> dict[_Key, Evidence]:
+        """Compare the gaps within each group with those of ordinary words between the corpora."""
+        background = self._gaps.background
+        if background is None:
+            return {key: Evidence(gap) for key, gap in gaps.items()}
+        weighed: dict[_Key, Evidence] = {}
+        for group in range(len(self._names)):
+            of_group = {word: gap for (word, number), gap in gaps.items() if number == group}
+            sizes = {word: self._counts(word, group) for word in of_group}
+            weighed |= {(word, group): found for word, found in weigh_gaps(of_group, sizes, background).items()}
+        return weighed
 
     def _counts(self, word: str, group: int) -> tuple[int, int]:
         """Return the number of old and new usages of a word in a group."""

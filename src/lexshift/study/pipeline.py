@@ -259,7 +259,9 @@ def _analyse(
     run["background"] = asdict(backdrop)
     weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop, "controls": controls}
     if settings.groups is not None:
-        groups = GroupFinder(siblings, targets.words, usages, finder, calibration, settings).find(monitor)
+        groups = GroupFinder(siblings, targets.words, usages, finder, calibration, settings).find(
+            backdrop.floor, monitor
+        )
         weighed["group_comparison"] = groups
         if note := groups.note():
             run["notes"].append(note)

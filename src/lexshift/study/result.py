@@ -111,7 +111,8 @@ class Result(StudyResult):
         """A row for each word and group of texts; empty without groups.
 
         Columns: word, group, n_old, n_new (usages), gap, gap_low, gap_high (the gap between the corpora within the
-        group, with its interval), p (permutation test), q (p adjusted over all words and groups).
+        group, with its interval), p (permutation test), q (p adjusted over all words and groups), verdict (within the
+        group, by the same rule as for the corpora).
         """
         import pandas as pd
 
@@ -123,9 +124,7 @@ class Result(StudyResult):
         """What the groups say about each word, for each pair of groups; words whose groups differ come first."""
         if self.group_comparison is None:
             return []
-        tested = self.table[self.table["q"].notna()]
-        overall = dict(zip(tested["word"], tested["q"], strict=True))
-        return self.group_comparison.read(overall, self.settings["alpha"])
+        return self.group_comparison.read(dict(zip(self.table["word"], self.table["verdict"], strict=True)))
 
     @cached_property
     def group_differences(self) -> pd.DataFrame:
