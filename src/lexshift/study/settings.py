@@ -280,7 +280,7 @@ class Settings:
         None, "XPath of the elements of XML and HTML files to read (default: paragraphs, sentences and verses).",
         READING, str | None)
     groups: str | None = _setting(
-        None, "Groups whose change to compare: a table column (party, or party=left,right for some groups), or folder.",
+        None, "Groups to compare: a table column (party, or party=left,right), or folder.",
         READING, str | None, questions=(COMPARE,))
 
     layers: str | int | None = _setting(
