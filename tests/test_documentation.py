@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -57,6 +58,11 @@ KNOWN = """\
 cloud,sky,a white or grey mass of water drops in the sky,A dark cloud hid the sun.,Not a single cloud was in the sky.
 mouse,animal,a small rodent with a long tail,The cat caught a mouse.,A mouse ran across the kitchen floor.
 """
+SPEECHES = {
+    "mouse": ((15, 0), (15, 0), (15, 1), (15, 1)),
+    "cloud": ((10, 0), (10, 0), (15, 1), (10, 0)),
+    "web": ((25, 0), (5, 1), (5, 0), (25, 1)),
+}  # number of sentences of the left and the right party in the 1990s, then in the 2010s, and the corpus of the demo
 RENAMED = {"mouse": "plane", "cloud": "tip", "bread": "tree"}
 
 pytestmark = pytest.mark.skipif(
@@ -83,6 +89,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("1850s", "2000s"):
         write_annotated(tmp_path / f"{name}.txt")
     write_dated(tmp_path)
+    write_speeches(tmp_path)
     write_usages(tmp_path / "usages.csv")
     write_pairs(tmp_path / "pairs.csv")
     write_senses(tmp_path / "senses.csv", SENSES)
@@ -117,6 +124,19 @@ def write_dated(folder: Path) -> None:
     dated = (("1855-01-02", old), ("1905", middle), ("2005-06-07", new))
     rows = [{"date": date, "text": line} for date, lines in dated for line in lines]
     (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def write_speeches(folder: Path) -> None:
+    """Write two tables with parties in which words change in both parties, in one, or only in the parties' shares."""
+    texts = [corpus.read_text("utf-8").splitlines() for corpus in demo_corpora()]
+    rows: dict[str, list[tuple[str, str]]] = {"1990s": [], "2010s": []}
+    for word, cells in SPEECHES.items():
+        unused = [iter([line for line in lines if re.search(rf"\b{word}\b", line)]) for lines in texts]
+        for (decade, party), (n, corpus) in zip(itertools.product(rows, ("left", "right")), cells, strict=True):
+            rows[decade] += [(next(unused[corpus]), party) for _ in range(n)]
+    for decade, of_decade in rows.items():
+        with (folder / f"speeches-{decade}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("text", "party"), *of_decade])
 
 
 def write_usages(path: Path) -> None:

@@ -21,7 +21,7 @@ from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.records import Record, Token
 from lexshift.corpus.resolution import UNLEMMATISED, UNTAGGED, BlockResolver
 from lexshift.corpus.scanner import scan_block
-from lexshift.corpus.sources import Reading, Tally
+from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.corpus.targets import Targets, split_tag
 from lexshift.corpus.vocabulary import select_vocabulary
 from lexshift.corpus.word_rule import rule
@@ -227,7 +227,7 @@ def test_tags_need_a_corpus_with_tags(tmp_path: Path) -> None:
 def test_text_without_tags_or_lemmas_in_a_file_with_them_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passages_module, "BLOCK", 1)
     rows = [Record(1, "A plane", tokens=[Token(2, 7, "plane", "NN")]), Record(2, "Planes"), Record(3, "plane")]
-    blocks = list(passages_module._table_blocks(rows, "a.xml", Reading(split="lines"), Tally()))
+    blocks = list(passages_module._table_blocks(rows, Source("a.xml", "a.xml", "xml"), Reading(split="lines"), Tally()))
     assert [block.annotation is not None for block in blocks] == [True, False, False]
     for words, match, reason, found in ((["plane/NN"], "word", UNTAGGED, 1), (["plane"], "lemma", UNLEMMATISED, 2)):
         targets, tally = read_targets(words, match, None), Tally()

@@ -315,17 +315,20 @@ def test_note_about_many_corpora_is_short() -> None:
 
 def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
     german, english = Reading(split="lines", language="de"), Reading(split="lines", language="en")
-    unused = ("document_column", "strict", "date_order", "since", "before", "xpath", "columns")
+    unused = ("document_column", "strict", "date_order", "since", "before", "xpath", "columns", "groups")
     expected = {name: value for name, value in asdict(german).items() if name not in unused}
     assert record_readings({"old": german, "new": german}) == expected
     both = expected | {"language": {"old": "de", "new": "en"}}
     assert record_readings({"old": german, "new": english}) == both
-    named = Reading(document_column="book")
+    named = Reading(document_column="book", groups="party=left,right")
     assert record_readings({"old": named, "new": named}) == expected | {
         "document_column": "book",
+        "groups": "party",
         "split": "auto",
         "language": "auto",
     }
+    by_folder = Reading(split="lines", language="de", groups="folder")
+    assert record_readings({"old": by_folder, "new": by_folder}) == expected
 
 
 def test_text_in_an_unknown_language_is_read_and_recorded_with_english_rules(tmp_path: Path) -> None:

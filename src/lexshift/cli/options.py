@@ -41,7 +41,7 @@ _PATH_OPTIONS = (
 
 READING_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == READING)
 UNDATED_OPTIONS = tuple(
-    name for name in READING_OPTIONS if name not in ("date_column", "document_column", "date_order")
+    name for name in READING_OPTIONS if name not in ("date_column", "document_column", "date_order", "groups")
 )
 ENCODER_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == ENCODING and name != "precision")
 

@@ -10,9 +10,12 @@ from lexshift.cli.printout import Cell, Column, PrintedTable, Printout, Row, Seg
 from lexshift.cli.sense_table import sense_rows
 from lexshift.cli.terminal import json_text
 from lexshift.corpus.sources import describe_files
+from lexshift.report.groups import group_columns, group_rows
 from lexshift.report.page import chance, decimal, digits
 from lexshift.scoring.changepoints import GRADUAL
+from lexshift.study.groups import DIFFERENT, FEW
 from lexshift.study.result import Result
+from lexshift.study.result_files import DIFFERENCES_CSV
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import SEASONAL, Trace
 from lexshift.study.usages import FIRST
@@ -21,6 +24,7 @@ from lexshift.utils.quantities import with_unit
 from lexshift.utils.safe_csv import csv_text
 
 _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
+_GROUP_ROWS = 20  # maximum number of rows of the table of groups
 _STYLES = {
     CHANGED: "bold magenta",
     APPEARED: "bold cyan",
@@ -33,9 +37,12 @@ _STYLES = {
 
 def make_printout(result: StudyResult) -> Printout:
     """Return everything that a command may print about a result."""
+    words = [_trace_table(result)] if isinstance(result, Trace) else _rankings(result)
+    if isinstance(result, Result) and result.group_comparison is not None:
+        words.append(_group_table(result))
     tables = {"words": result.table} | ({"senses": result.sense_table} if result.has_senses else {})
     return Printout(
-        words=[_trace_table(result)] if isinstance(result, Trace) else _rankings(result),
+        words=words,
         senses=sense_rows(result) if result.has_senses else None,
         csv={name: csv_text(table) for name, table in tables.items()},
         json={name: json_text(table) for name, table in tables.items()},
@@ -55,6 +62,10 @@ def _summary(result: StudyResult) -> list[Segments]:
     lines.append((f"{result.headline()}.", ""))
     if note := result.background_note():
         lines.append((f"{note}.", ""))
+    if isinstance(result, Result) and (groups := result.group_headline()):
+        lines.append((f"{groups}.", ""))
+        if (more := len(result.group_readings) - _GROUP_ROWS) > 0:
+            lines.append((f"{DIFFERENCES_CSV} has {with_unit(more, 'more rows')}.", "dim"))
     if found := result.appeared_headline():
         lines.append((f"{found}.", ""))
     if result.has_senses:
@@ -87,6 +98,19 @@ def _ranking(result: Result, ranked: Sequence[tuple[int, dict[str, Any]]]) -> Pr
         if row["verdict"] == UNCLEAR:
             cells.append(result.backdrop.format_gap(result.evidence[row["word"]].gap.detectable))
         rows.append((rank, "", cells))
+    return PrintedTable(columns, rows)
+
+
+def _group_table(result: Result) -> PrintedTable:
+    """Return a table of the changes of words in groups, words whose groups differ first."""
+    columns = [
+        Column(name, "left" if name in ("word", "groups", "reading") else "right", no_wrap=name != "reading")
+        for name in group_columns(result)
+    ]
+    rows: list[Row] = []
+    for cells, reading in zip(group_rows(result, _GROUP_ROWS), result.group_readings, strict=False):
+        style = _STYLES[CHANGED] if reading.kind == DIFFERENT else ""
+        rows.append((0, "dim" if reading.kind == FEW else "", [*cells[:-1], [(cells[-1], style)]]))
     return PrintedTable(columns, rows)
 
 

@@ -149,7 +149,8 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
     options = {**asdict(next(iter(readings.values()))), "language": language}
     del options["strict"]  # which affects only whether a run stops
-    names = ("document_column", "since", "before", "xpath", "columns")
+    options["groups"] = next(iter(readings.values())).group_column  # usages of all groups are stored
+    names = ("document_column", "since", "before", "xpath", "columns", "groups")
     unused = dict.fromkeys(names) | {"date_order": AUTO}
     # A store that does not use an option is not affected by it.
     return {name: value for name, value in options.items() if name not in unused or value != unused[name]}

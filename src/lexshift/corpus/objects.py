@@ -4,8 +4,8 @@ An object is read once, record by record, into a temporary file, so that memory 
 everything else reads files only. The file is deleted at the end.
 
 Strings are the lines of a text, as in a text file. Records of tables, dicts and (date, text) pairs are the rows of a
-table, as in a Parquet file; the temporary file has one JSON array (text, date, document) per line. The hash of the file
-depends only on the texts, dates and documents, so a store recognises equal objects in later runs.
+table, as in a Parquet file; the temporary file has one JSON array (text, date, document, group) per line. The hash of
+the file depends only on the texts, dates, documents and groups, so a store recognises equal objects in later runs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Corpus: TypeAlias = Place | Iterable[Item] | ArrowTable
 An object is a DataFrame, a Series, an Arrow table, a Dataset of Hugging Face, or a list, a tuple, a generator or
 another iterable of strings, of (date, text) pairs, of dicts or of tables.
 """
-Row: TypeAlias = tuple[Any, Any, Any]  # text, date, document
+Row: TypeAlias = tuple[Any, Any, Any, Any]  # text, date, document, group
 _ROWS = 4096  # rows of a table that are converted at a time
 _DATE_COLUMN = "date"  # name of the dates of pairs
 _LINE_END = re.compile(r"\r?\n")
@@ -151,7 +151,7 @@ def _write(corpus: Any, path: str, number: int, title: str, reading: Reading) ->
             file.writelines(lines)
         lines.clear()
 
-    for text, date, document in rows:
+    for text, *known in rows:
         n_records += 1
         if not isinstance(text, str):
             if not _is_missing(text):
@@ -162,7 +162,7 @@ def _write(corpus: Any, path: str, number: int, title: str, reading: Reading) ->
         elif n_records == 1 and form == "strings":
             text = text.removeprefix("\ufeff")  # of a file that was opened without noticing its byte order mark
         try:
-            lines.append(encode((text, _plain(date), _plain(document))).encode() + b"\n")
+            lines.append(encode((text, *map(_plain, known))).encode() + b"\n")
         except UnicodeEncodeError as error:
             code = ord(error.object[error.start])
             raise UserError(
@@ -202,7 +202,7 @@ def _find_rows(corpus: Any, title: str, source: Source, reading: Reading) -> tup
     import pandas as pd
 
     if isinstance(corpus, (pd.Series, pd.Index)):
-        return "tables", zip(corpus, repeat(None), repeat(None), strict=False)
+        return "tables", zip(corpus, repeat(None), repeat(None), repeat(None), strict=False)
     rows = _table_rows(corpus, source, reading)
     if rows is not None:
         return "tables", rows
@@ -213,7 +213,7 @@ def _find_rows(corpus: Any, title: str, source: Source, reading: Reading) -> tup
             break
         n_missing += 1
     else:
-        return "strings", iter([(None, None, None)] * n_missing)
+        return "strings", iter([(None, None, None, None)] * n_missing)
     form = _form(first)
     if form is None:
         where = f"record {n_missing + 1} of {title} is {_shown(first)} of type {_kind(first)}"
@@ -251,10 +251,10 @@ def _item_rows(items: Iterable[Any], form: str, title: str, source: Source, read
     """Yield the rows of the items of an iterable, which all have one form."""
     for number, item in enumerate(items, 1):
         if isinstance(item, str) and form == "strings":
-            yield item, None, None
+            yield item, None, None, None
             continue
         if _is_missing(item):
-            yield None, None, None
+            yield None, None, None, None
             continue
         if _form(item) != form:
             raise UserError(
@@ -265,17 +265,13 @@ def _item_rows(items: Iterable[Any], form: str, title: str, source: Source, read
             date, text = item
             if not isinstance(text, str) and not _is_missing(text):
                 raise UserError(f"record {number} of {title} is {_shown(item)}: a pair is (date, text)")
-            yield text, date, None
+            yield text, date, None, None
         elif form == "dicts":
             if reading.text_column not in item:
                 _columns(map(str, item), source, reading, f"in record {number}")
-            yield (
-                item[reading.text_column],
-                *(
-                    None if column is None else item.get(column)
-                    for column in (reading.date_column, reading.document_column)
-                ),
-            )
+            columns = (reading.date_column, reading.document_column, reading.group_column)
+            date, document, group = (None if column is None else item.get(column) for column in columns)
+            yield item[reading.text_column], date, document, group
         else:
             yield from _table_rows(item, source, reading) or ()
 
@@ -310,10 +306,9 @@ def _table_rows(table: Any, source: Source, reading: Reading) -> Iterator[Row] |
 def _batch_rows(batches: Iterable[Mapping[str, Sequence[Any]]], reading: Reading) -> Iterator[Row]:
     """Yield the rows of batches, which map columns to values."""
     for batch in batches:
-        dates, documents = (
-            batch[column] if column else repeat(None) for column in (reading.date_column, reading.document_column)
-        )
-        yield from zip(batch[reading.text_column], dates, documents, strict=False)
+        columns = (reading.date_column, reading.document_column, reading.group_column)
+        dates, documents, groups = (batch[column] if column else repeat(None) for column in columns)
+        yield from zip(batch[reading.text_column], dates, documents, groups, strict=False)
 
 
 def _is_missing(value: Any) -> bool:

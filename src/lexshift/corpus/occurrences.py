@@ -37,7 +37,8 @@ class Occurrences:
     ----------
     table : pyarrow.Table
         Columns target (index), file, line, date, sentence, start, end (character offsets into the sentence),
-        priority and document (null where a file is a document), ordered by target and position.
+        priority, document (null where a file is a document) and group (null where it is not known), ordered by target
+        and position.
     found : ndarray of shape (targets,), int64
         Number of occurrences of each target before sampling.
     tally : Tally
@@ -61,9 +62,9 @@ USAGE_COLUMNS = (
 )
 """Columns of a usage: its position in the file, its sentence, and the span of the word in the sentence."""
 _FILE = ("file", pa.dictionary(pa.int32(), pa.string()))
-DOCUMENT_COLUMN = ("document", pa.string())
-"""The column of documents, null where a file is a document."""
-SCHEMA = pa.schema([("target", pa.int32()), _FILE, *USAGE_COLUMNS, ("priority", pa.uint64()), DOCUMENT_COLUMN])
+OPTIONAL_COLUMNS = (("document", pa.string()), ("group", pa.string()))
+"""The columns of documents, null where a file is a document, and of groups, null where they are not known."""
+SCHEMA = pa.schema([("target", pa.int32()), _FILE, *USAGE_COLUMNS, ("priority", pa.uint64()), *OPTIONAL_COLUMNS])
 SLACK = 1 << 14
 """Number of rows by which samples may exceed their size before they are reduced."""
 _SPACE = 0x20  # bytes up to it are white space or control characters
@@ -200,9 +201,9 @@ class OccurrenceCollector:
                 chosen = chosen[sampling.smallest(rows[chosen, 0], hashes[chosen], self.max_per_word)]
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
         sentences, starts, ends = self._sentences(block, rows, language, tally)
-        dates, documents = (
+        dates, documents, groups = (
             pa.array([None if values is None else values[index] for index in rows[:, 1].tolist()], pa.string())
-            for values in (block.dates, block.documents)
+            for values in (block.dates, block.documents, block.groups)
         )
         columns: list[Any] = [
             rows[:, 0].astype(np.int32),
@@ -214,6 +215,7 @@ class OccurrenceCollector:
             pa.array(ends, pa.int32()),
             hashes,
             documents,
+            groups,
         ]
         self._batches.append(pa.record_batch(columns, schema=SCHEMA))
         self.held += len(rows)

@@ -66,6 +66,8 @@ class Block:
         The date of each line of a table or a document with dates.
     documents : list of str, optional
         The document of each line, if a column or the format of the file names it.
+    groups : list of str, optional
+        The group of each line, if a column names it.
     file : str
         The name of the file within its corpus.
     period : str
@@ -81,6 +83,7 @@ class Block:
     rows: list[int] | None = None
     dates: list[str | None] | None = None
     documents: list[str] | None = None
+    groups: list[str | None] | None = None
     file: str = ""
     period: str = ""
     annotation: Annotation | None = None
@@ -105,6 +108,7 @@ class Block:
             rows=choose(self.rows),
             dates=choose(self.dates),
             documents=choose(self.documents),
+            groups=choose(self.groups),
             period=period,
             annotation=None if self.annotation is None else self.annotation.select_lines(lines, self.data),
         )
@@ -332,6 +336,7 @@ def _table_block(records: Sequence[Record], split: str, source: Source, reading:
         documents=[name or f"{file}, record {record.row}" for name, record in zip(documents, records, strict=True)]
         if has_documents
         else None,
+        groups=[_field_text(record.group) for record in records] if reading.group_column else None,
         file=file,
         annotation=annotate_records(records) if records[0].tokens else None,
     )

@@ -24,6 +24,8 @@ from lexshift.utils import checks
 from lexshift.utils.quantities import with_unit
 
 STANDARD_INPUT = "-"
+FOLDER = "folder"
+"""Value of ``groups`` for which the first folder of a file's name is its group."""
 Place: TypeAlias = str | os.PathLike[str]
 """The path of a file or folder, a pattern, or "-" for standard input."""
 Kind = Literal[
@@ -299,6 +301,9 @@ class Reading:
     document_column : str, optional
         Column of tables that names the document of each record, such as a book or an author. A record without a name is
         a document of its own. By default a file is a document.
+    groups : str, optional
+        Column of tables that names the group of each record, such as "party", and optionally the groups to compare:
+        "party=left,right". "folder" stands for the first folder of a file's name within its corpus.
     xpath : str, optional
         XPath expression that selects the elements of XML and HTML files to read, in which element names have no
         namespace. By default paragraphs, sentences and lines of verse of XML, and the main text of HTML.
@@ -324,6 +329,7 @@ class Reading:
     since: str | None = None
     before: str | None = None
     columns: str | None = None
+    groups: str | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -340,6 +346,34 @@ class Reading:
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
         if self.columns is not None:
             parse_columns(self.columns)
+        if self.groups is not None:
+            names = self.group_names
+            if (
+                not self.groups.partition("=")[0].strip()
+                or len(set(names)) != len(names)
+                or len(names) == 1
+                or not all(names)
+            ):
+                raise UserError(
+                    f"groups must be a column, such as party, or a column with two or more different groups, such as "
+                    f"party=left,right; got {self.groups!r}"
+                )
+
+    @property
+    def group_column(self) -> str | None:
+        """The column that names the group of each record; None without groups, and for groups by folder."""
+        return None if self.groups is None or self.by_folder else self.groups.partition("=")[0].strip()
+
+    @property
+    def by_folder(self) -> bool:
+        """True if the folder of a file is its group."""
+        return self.groups is not None and self.groups.partition("=")[0].strip() == FOLDER
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups to compare; empty for all groups."""
+        names = (self.groups or "").partition("=")[2]
+        return tuple(name.strip() for name in names.split(",")) if names else ()
 
     @property
     def codec(self) -> str:

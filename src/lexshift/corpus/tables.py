@@ -35,8 +35,8 @@ def records(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -
 def object_records(stream: IO[bytes]) -> Iterator[Record]:
     """Yield the records of the temporary file of a Python object; see :mod:`lexshift.corpus.objects`."""
     for row, line in enumerate(stream, 1):
-        text, date, document = json.loads(line)
-        yield Record(row, text, date, document)
+        text, date, document, group = json.loads(line)
+        yield Record(row, text, date, document, group)
 
 
 def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterator[Record]:
@@ -58,13 +58,13 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
             rows = _rows_at_a_time(table, file, group, reading.text_column)
             for batch in table.iter_batches(rows, row_groups=[group], columns=columns):
                 texts = batch.column(reading.text_column).cast(pa.large_binary()).to_pylist()
-                dates, documents = (
+                fields = [
                     arrow_dates(batch.column(column)) if column else [None] * len(batch)
-                    for column in (reading.date_column, reading.document_column)
-                )
-                for text, date, document in zip(texts, dates, documents, strict=True):
+                    for column in (reading.date_column, reading.document_column, reading.group_column)
+                ]
+                for text, *known in zip(texts, *fields, strict=True):
                     row += 1
-                    yield Record(row, None if text is None else text.decode(errors=reading.errors), date, document)
+                    yield Record(row, None if text is None else text.decode(errors=reading.errors), *known)
     except UnicodeDecodeError:
         raise UserError(f"the file {source.path!r} is not UTF-8 at row {row}; pass --errors replace") from None
     except (pa.ArrowException, OSError) as error:
@@ -116,11 +116,9 @@ def json_record(value: Any, row: int, where: str, source: Source, reading: Readi
         )
     if reading.text_column not in value:
         _columns(value, source, reading, where)
-    date, document = (
-        None if isinstance(field, (dict, list)) else field
-        for field in (value.get(reading.date_column), value.get(reading.document_column))
-    )
-    return Record(row, value[reading.text_column], date, document)
+    columns = (reading.date_column, reading.document_column, reading.group_column)
+    known = [None if isinstance(field, (dict, list)) else field for field in map(value.get, columns)]
+    return Record(row, value[reading.text_column], *known)
 
 
 def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
@@ -138,9 +136,10 @@ def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -
             return
         where = {name: header.index(name) for name in _columns(header, source, reading)}
         text = where[reading.text_column]
-        date_at, document_at = (
-            where[name] if name else None for name in (reading.date_column, reading.document_column)
-        )
+        others = [
+            where[name] if name else None
+            for name in (reading.date_column, reading.document_column, reading.group_column)
+        ]
         for row, fields in enumerate(table, 1):
             if fields:
                 if len(fields) <= max(where.values()):
@@ -148,8 +147,8 @@ def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -
                         f"the file {source.path!r} has {len(fields)} fields instead of {len(header)} at line "
                         f"{table.line_num}"
                     )
-                date, document = (None if at is None else fields[at] for at in (date_at, document_at))
-                yield Record(row, fields[text], date, document)
+                date, document, group = (None if at is None else fields[at] for at in others)
+                yield Record(row, fields[text], date, document, group)
     except csv.Error as error:
         raise UserError(
             f"the file {source.path!r} is not valid {source.kind} at line {table.line_num}: {error}"
@@ -162,6 +161,7 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
         "--text-column": reading.text_column,
         "--date-column": reading.date_column,
         "--document-column": reading.document_column,
+        "--groups": reading.group_column,
     }
     wanted = {option: column for option, column in options.items() if column}
     known = list(names)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lexshift.report.groups import group_columns, group_rows
 from lexshift.report.methods import describe_weights, facts, methods, tested_by
 from lexshift.report.page import (
     NOTEBOOK_ROWS,
@@ -43,6 +44,7 @@ SCRIPTS = ("base.js", "charts.js", "table.js", SCRIPT, "word.js", "comparison.js
 FINDINGS = (CHANGED, APPEARED, DISAPPEARED)
 """Verdicts of which the page shows as many usages as possible."""
 _TABLE_ROWS = 200  # rows of the table that needs no script
+_GROUP_ROWS = 100  # rows of the table of groups
 _USAGES = 60_000  # usages on the whole page, unless the minimum per word requires more
 _MAX_USAGES, _MIN_USAGES = 150, 6  # per word and corpus
 _FIRST_WORDS = 100  # words that get the maximum, however many words there are
@@ -70,6 +72,8 @@ def render(result: Result) -> str:
         verdicts={verdict: result.count(verdict) for verdict in VERDICTS if result.count(verdict)},
         has_excess=bool(result.backdrop.control_words),
         presence=presence_groups(result, listed_words(result)),
+        group_columns=group_columns(result),
+        group_rows=group_rows(result, _GROUP_ROWS),
         max_local_fdr=MAX_LOCAL_FDR,
         methods=methods(result),
         tested=tested_by(result) if result.scores.words else "",
@@ -97,7 +101,7 @@ def notebook_view(result: Result) -> str:
         verdict = f"{row['verdict']}: {row['reason']}" if row["verdict"] == UNCLEAR else row["verdict"]
         rows.append([*cells, chance(row["q"]), verdict])
     columns = ["word", *result.labels, "change", "95 % interval", "gap", *(["excess"] if has_excess else []), "q"]
-    note = result.background_note()
+    note = ". ".join(text for text in (result.background_note(), result.group_headline()) if text)
     table = notebook_table(result.headline(), [*columns, "verdict"], rows, len(result.table), note=note)
     return table + notebook_presence(result) + notebook_senses(result)
 

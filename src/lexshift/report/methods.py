@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lexshift.corpus.sources import FOLDER
 from lexshift.scoring.background import FLOOR
 from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
 from lexshift.scoring.gap import RESAMPLES
 from lexshift.scoring.permutation import DOCUMENTS, STAGES, USAGES, PermutationTest
+from lexshift.scoring.permutation import MIN_DOCUMENTS as MIN_TESTED_DOCUMENTS
 from lexshift.study.appeared_words import MIN_DOCUMENTS
 from lexshift.study.settings import ONCE
 from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_PRESENT, MIN_RATIO, Backdrop
@@ -73,6 +75,7 @@ def methods(result: Result) -> list[str]:
     paragraphs = [_data(result), _embedding(result), _scores(result), _tests(result)]
     paragraphs += [_verdicts(result)] if result.scores.words else []
     paragraphs += [_appeared(result)] if result.appeared_words is not None and result.appeared_words.words else []
+    paragraphs += [_groups(result)] if result.group_comparison is not None else []
     return [*paragraphs, _senses(result)] if result.senses else paragraphs
 
 
@@ -248,6 +251,31 @@ def _appeared(result: Result) -> str:
 
 def _percent(backdrop: Backdrop) -> str:
     return f"{100 * (backdrop.common_shift or 0.0):.0f}%"
+
+
+def _groups(result: Result) -> str:
+    found, settings = result.group_comparison, result.settings
+    assert found is not None
+    names, alpha = f"{', '.join(found.names[:-1])} and {found.names[-1]}", settings["alpha"]
+    what = "folder of the files" if found.column == FOLDER else found.column
+    n_tests, n_pairs = (
+        sum(part is not None for part in parts)
+        for parts in ([change.test for change in found.changes], [pair.difference for pair in found.pairs])
+    )
+    return (
+        f"To separate changes over time from changes in who is talking, the gap between the corpora was also estimated "
+        f"within groups ({what}: {names}), for words with at least {settings['min_usages']} occurrences of a group in "
+        f"each corpus. Within a group, significance was assessed by a permutation test of the energy distance, and "
+        f"verdicts follow the same rule as for the corpora, with the same noise floor and control words. The "
+        f"difference between the gaps of two groups was tested by reassigning whole documents of each corpus to the "
+        f"groups at random (single occurrences, if a group had fewer than {MIN_TESTED_DOCUMENTS} documents in a "
+        f"corpus), up to 10,000 times. The false discovery rate was controlled over the {n_tests:,} words and groups, and over "
+        f"the {n_pairs:,} words and pairs of groups. A word is reported as having changed more in one group than in "
+        f"another if it changed in that group and q ≤ {alpha:g} for the difference. It is reported as differing by who "
+        f"is talking if it differs between the corpora, no group does (q > {alpha:g} for each group, and p > {alpha:g} "
+        f"for all groups combined by Fisher's method), and the shares of the groups in its occurrences differ "
+        f"(chi-squared test, p ≤ {alpha:g})."
+    )
 
 
 def _senses(result: Result) -> str:

@@ -67,6 +67,7 @@ class ReadingOptions(TypedDict, total=False):
     strict: bool
     date_order: str
     columns: str | None
+    groups: str | None
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -144,7 +145,7 @@ def embed(
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
         - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column,
-          date_order, xpath, strict, columns; see :class:`lexshift.corpus.Reading`.
+          date_order, xpath, strict, columns, groups; see :class:`lexshift.corpus.Reading`.
         - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lexshift.corpus.occurrences import DOCUMENT_COLUMN, USAGE_COLUMNS, Occurrences
+from lexshift.corpus.occurrences import OPTIONAL_COLUMNS, USAGE_COLUMNS, Occurrences
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError, join_names
 from lexshift.store.siblings import Siblings
@@ -111,8 +111,9 @@ def gather_occurrences(
     group = np.repeat(np.arange(counts.size), counts.reshape(-1))
     offsets = np.cumsum(counts.reshape(-1)) - counts.reshape(-1)
     rows = np.arange(len(group)) + (first.reshape(-1) - offsets)[group]
-    if not any(_has_documents(part) for part in tables):
-        tables = [part.drop_columns([DOCUMENT_COLUMN[0]]) for part in tables]
+    for name, _ in OPTIONAL_COLUMNS:
+        if all(part[name].null_count == len(part) for part in tables):
+            tables = [part.drop_columns([name]) for part in tables]
     table = pa.concat_tables(tables).unify_dictionaries().take(rows).combine_chunks()
     labels = (("word", list(forms), group // len(tables)), ("corpus", list(entries), group % len(tables)))
     for position, (name, values, indices) in enumerate(labels):
@@ -122,15 +123,12 @@ def gather_occurrences(
 
 
 def _select_columns(table: pa.Table, columns: list[str]) -> pa.Table:
-    """Return some columns of a table and the documents, which are null if the table does not have them."""
-    name, kind = DOCUMENT_COLUMN
-    documents = table[name] if name in table.column_names else pa.nulls(len(table), kind)
-    return table.select(columns).append_column(pa.field(name, kind), documents)
-
-
-def _has_documents(table: pa.Table) -> bool:
-    documents = table[DOCUMENT_COLUMN[0]]
-    return bool(documents.null_count < len(documents))
+    """Return some columns of a table and the optional columns, which are null if the table does not have them."""
+    selected = table.select(columns)
+    for name, kind in OPTIONAL_COLUMNS:
+        values = table[name] if name in table.column_names else pa.nulls(len(table), kind)
+        selected = selected.append_column(pa.field(name, kind), values)
+    return selected
 
 
 def gather_usages(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None) -> StoreContents:

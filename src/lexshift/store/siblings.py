@@ -206,6 +206,12 @@ class Siblings(Mapping[str, "WordSiblings"]):
         documents = _number_values(table["document"])  # -1 if there is no name
         return np.where(documents < 0, -1 - files, documents)
 
+    @cached_property
+    def groups(self) -> list[str | None] | None:
+        """The group of each row, None where it is not known; None if no usage has one."""
+        table = self.occurrences
+        return table["group"].to_pylist() if "group" in table.column_names else None
+
     def rows(self, word: str, corpus: str) -> tuple[int, int]:
         """Return the half-open range of rows of a word in a corpus, repeated usages included.
 

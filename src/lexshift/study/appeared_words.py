@@ -191,7 +191,7 @@ def find_appeared_words(
         ends = count_end_periods(path, rule(reader.match), reader.by, reader.readings[corpus], progress)
     if len(ends) != 2:
         return None
-    rules = list(reader.readings.values())[-1].language
+    rules = reader.dictionary_language
     candidates = find_candidates(list(ends.values()), settings, language, rules)
     if not candidates.words:
         return candidates
@@ -213,7 +213,7 @@ def _scan(reader: CorpusReader, targets: Targets, ends: Sequence[str], monitor: 
 
 
 def find_candidates(
-    counts: Sequence[WordCounts], settings: Settings, language: str | None, lemma_language: str
+    counts: Sequence[WordCounts], settings: Settings, language: str | None, lemma_language: str | None
 ) -> AppearedWords:
     """Find the words whose numbers of occurrences are those of a word that appeared or disappeared.
 
@@ -224,10 +224,10 @@ def find_candidates(
     ----------
     counts, settings, language
         As for :func:`find_appeared_words`.
-    lemma_language : str
-        ISO code of the language whose lemmas are counted if words are matched by lemma.
+    lemma_language : str, optional
+        ISO code of the language whose lemmas are counted if words are matched by lemma; None if files have lemmas.
     """
-    lemmas = folded_lemmas(lemma_language) if settings.match == "lemma" else None
+    lemmas = folded_lemmas(lemma_language) if settings.match == "lemma" and lemma_language else None
     entries = select_content_words(
         counts, MIN_PRESENT, settings.names, lemmas, language, settings.match, max_capitals=MAX_CAPITALS
     )

@@ -50,6 +50,7 @@ from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder, compare_ends
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.form_hint import find_form_hint
+from lexshift.study.group_finder import GroupFinder
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, check_periods, check_two_periods
 from lexshift.study.rehearsal import rehearse
@@ -305,6 +306,14 @@ def _analyse(
     evidence, backdrop = finder.find(settings.alpha, monitor)
     run["background"] = asdict(backdrop)
     weighed = {"evidence": evidence, "backdrop": backdrop, **counted}
+    if settings.groups is not None:
+        groups = GroupFinder(siblings, targets.words, usages, finder, calibration, settings).find(
+            backdrop.floor, monitor
+        )
+        weighed["group_comparison"] = groups
+        if note := groups.note():
+            run["notes"].append(note)
+            monitor.note(note)
     if vocabulary is None or question == COMPARE:
         return Result(*shared, by_word, (first, second), **weighed)
     return Discovery(*shared, by_word, (first, second), vocabulary, **weighed)

@@ -21,8 +21,9 @@ from lexshift.senses.word_senses import WordSenses
 from lexshift.store.siblings import Siblings
 from lexshift.study.appeared_words import AppearedWords
 from lexshift.study.folder import Kind
+from lexshift.study.groups import DIFFERENCE_COLUMNS, GROUP_COLUMNS, GroupComparison, PairReading, difference_table
 from lexshift.study.periods import OLD_NEW
-from lexshift.study.result_files import FILES, SENSE_FILES
+from lexshift.study.result_files import DIFFERENCES_CSV, FILES, GROUP_FILES, GROUPS_CSV, SENSE_FILES
 from lexshift.study.study_result import StudyResult
 from lexshift.study.verdict import (
     CHANGED,
@@ -40,11 +41,12 @@ from lexshift.study.verdict import (
 from lexshift.study.word_result import WordResult
 from lexshift.utils import checks
 from lexshift.utils.plain import from_plain, to_plain
+from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COMPARISON = Kind("comparison", (*FILES, *SENSE_FILES))
+COMPARISON = Kind("comparison", (*FILES, *SENSE_FILES, *GROUP_FILES))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +65,8 @@ class Result(StudyResult):
         What the verdicts rest on besides the tests, for the words with enough usages.
     backdrop : Backdrop
         What the two corpora do to ordinary words.
+    group_comparison : GroupComparison, optional
+        The changes of the words in groups of texts; None unless they were asked for.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Result(StudyResult):
     labels: tuple[str, str]
     evidence: Mapping[str, Evidence] = field(kw_only=True)
     backdrop: Backdrop = field(kw_only=True)
+    group_comparison: GroupComparison | None = field(default=None, kw_only=True)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -103,6 +108,49 @@ class Result(StudyResult):
         q_values = dict(zip(scored, q.tolist(), strict=True))
         rows = [self._row(word, q_values.get(word, np.nan)) for word in self.words]
         return pd.DataFrame(sorted(rows, key=_rank))
+
+    @cached_property
+    def groups(self) -> pd.DataFrame:
+        """A row for each word and group of texts; empty without groups.
+
+        Columns: word, group, n_old, n_new (usages), gap, gap_low, gap_high (the gap between the corpora within the
+        group, with its interval), p (permutation test), q (p adjusted over all words and groups), verdict (within the
+        group, by the same rule as for the corpora).
+        """
+        import pandas as pd
+
+        found = self.group_comparison
+        return pd.DataFrame(columns=GROUP_COLUMNS) if found is None else found.table()
+
+    @cached_property
+    def group_readings(self) -> list[PairReading]:
+        """What the groups say about each word, for each pair of groups; words whose groups differ come first."""
+        if self.group_comparison is None:
+            return []
+        return self.group_comparison.read(dict(zip(self.table["word"], self.table["verdict"], strict=True)))
+
+    @cached_property
+    def group_differences(self) -> pd.DataFrame:
+        """A row for each word and pair of groups, words whose groups differ first; empty without groups.
+
+        Columns: word, first, second (the groups), difference (gap of the first minus gap of the second group), low,
+        high (its interval), p (permutation test), q (p adjusted over all words and pairs), reading.
+        """
+        import pandas as pd
+
+        return (
+            difference_table(self.group_readings) if self.group_readings else pd.DataFrame(columns=DIFFERENCE_COLUMNS)
+        )
+
+    def group_headline(self) -> str | None:
+        """Return the outcome of the comparison of groups in a sentence, or None without groups."""
+        return None if self.group_comparison is None else self.group_comparison.headline(self.group_readings)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the contents of the files that :meth:`save` writes, without run.json, by name."""
+        tables = {GROUPS_CSV: self.groups, DIFFERENCES_CSV: self.group_differences}
+        found = {} if self.group_comparison is None else tables
+        return super().files() | {name: csv_text(table).encode("utf-8", "replace") for name, table in found.items()}
 
     def _row(self, word: str, q: float) -> dict[str, Any]:
         n_old, n_new = (self.count_usages(word, period) for period in OLD_NEW)
@@ -213,7 +261,8 @@ class Result(StudyResult):
         sscd = to_plain(self.scores.sscd) | {"metric": self.settings["metric"]}
         values = {"scores": to_plain(self.scores.words), "curve": to_plain(self.scores.curve), "sscd": sscd}
         values |= {"evidence": to_plain(self.evidence), "backdrop": to_plain(self.backdrop)}
-        return values | {"senses": to_plain(self.senses), "appeared": to_plain(self.appeared_words)}
+        values |= {"senses": to_plain(self.senses), "appeared": to_plain(self.appeared_words)}
+        return values | {"groups": to_plain(self.group_comparison)}
 
     @classmethod
     def restore(
@@ -229,6 +278,7 @@ class Result(StudyResult):
         more["evidence"] = from_plain(dict[str, Evidence], details["evidence"])
         more["backdrop"] = from_plain(Backdrop, details["backdrop"])
         more["appeared_words"] = from_plain(AppearedWords | None, details["appeared"])
+        more["group_comparison"] = from_plain(GroupComparison | None, details["groups"])
         first, second = (entry["name"] for entry in run["corpora"])
         return cls(siblings, run["words"], run, space, scores, (first, second), **more)
 

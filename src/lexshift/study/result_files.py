@@ -21,8 +21,10 @@ SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
 )
 APPEARED_CSV = "appeared.csv"
 SENSES_CSV, USAGES_CSV, CONCORDANCE = "senses.csv", "usages.csv", "kwic.csv"
+GROUPS_CSV, DIFFERENCES_CSV = "groups.csv", "group_differences.csv"
 FILES = (SCORES_CSV, SCORES_PARQUET, APPEARED_CSV, SPACE, DETAILS, REPORT)
 SENSE_FILES = (SENSES_CSV, USAGES_CSV, CONCORDANCE)
+GROUP_FILES = (GROUPS_CSV, DIFFERENCES_CSV)
 
 
 def table_files(table: pd.DataFrame, csv: str, parquet: str) -> dict[str, bytes]:

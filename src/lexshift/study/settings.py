@@ -315,6 +315,9 @@ class Settings:
     columns: str | None = _setting(
         None, "Columns of files with one token per line, in order, such as word,tag,lemma (default: by format).",
         READING, str | None)
+    groups: str | None = _setting(
+        None, "Groups to compare: a table column (party, or party=left,right), or folder.",
+        READING, str | None, questions=(COMPARE,))
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "
@@ -409,6 +412,8 @@ class Settings:
         if self.senses:
             values |= {"senses": True}
             values |= {name: getattr(self, name) for name, option in OPTIONS.items() if option.panel == MEANINGS}
+        if self.groups is not None:
+            values |= {"groups": self.groups}
         return {**values, "metric": getattr(self.metric, "name", self.metric), "confidence": CONFIDENCE}
 
 
@@ -449,6 +454,8 @@ def make_settings(function: Callable[..., Any], arguments: Mapping[str, Any]) ->
         raise UserError(
             f"{function.__name__} takes no words, because it tests all of them; use compare or trace to choose words"
         )
+    if options.get("groups") is not None and function.__name__ not in OPTIONS["groups"].questions:
+        raise UserError(f"{function.__name__} does not compare groups; use compare with the words to be compared")
     accepted = [name for name, option in OPTIONS.items() if option.panel in (READING, ENCODING)]
     checks.keywords(options, accepted, function)
     return Settings(**{name: value for name, value in arguments.items() if name in OPTIONS}, **options)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 Purpose = Literal[
-    "swap", "samples", "permutation", "bootstrap", "simulate", "power", "shuffle", "season", "gap", "halves"
+    "swap", "samples", "permutation", "bootstrap", "simulate", "power", "shuffle", "season", "gap", "halves", "groups"
 ]
 
 
