@@ -18,13 +18,14 @@ from lexshift.corpus.date_range import is_dated_by_name
 from lexshift.corpus.dates import AUTO, OF_YEARS, UNITS, DateReader, date_of_file, read_date
 from lexshift.corpus.language import detect_languages
 from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
-from lexshift.corpus.passages import Block, read_corpus
+from lexshift.corpus.passages import Block, join_blocks, read_corpus
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import FoldTable
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
+_DIVIDED = 1 << 24  # bytes of a table that are divided into periods at a time
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 
@@ -98,7 +99,7 @@ def find_in_periods(
     cutter = _Cutter(unit, reading_options, sources, corpus_tally.skipped)
     blocks = (
         part
-        for block in read_corpus(sources, reading_options, corpus_tally, progress)
+        for block in join_blocks(read_corpus(sources, reading_options, corpus_tally, progress), _DIVIDED)
         for part in cutter.cut(block)
         if only is None or part.period in only
     )
@@ -195,15 +196,15 @@ class _Cutter:
             parts = [] if period is None else [replace(block, period=period)]
         else:
             lines: defaultdict[str, list[int]] = defaultdict(list)
-            for index, date in enumerate(block.dates):
-                period = None if date is None else self._dates.period(date, block.file, block.rows[index])
+            periods = self._dates.periods(block.dates, block.file, block.rows)
+            for index, (date, period) in enumerate(zip(block.dates, periods, strict=True)):
                 if period is not None:
                     lines[period].append(index)
                     continue
                 what = "without a date" if date is None else f"with a date without a valid {self._unit}"
                 self._skip_counts[f"records {what}, of all periods"] += 1
                 self._example = self._example or date
-            parts = [block.select(chosen, period) for period, chosen in lines.items()]
+            parts = block.divide(lines)
         if block.file != self._file:
             self._file, self._periods = block.file, set()
         for part in parts:

@@ -23,6 +23,25 @@ class Token(NamedTuple):
     tag: str = ""
 
 
+class Columns(NamedTuple):
+    """The texts of some records of a file, and what is known about them, column by column.
+
+    Attributes
+    ----------
+    rows : list of int
+        Number of each record, row or line in its file, from 1.
+    texts : list of str
+        The texts; missing ones are left out.
+    dates, documents : list
+        Date and name of the document of each record; None if they are not known.
+    """
+
+    rows: list[int]
+    texts: list[str]
+    dates: list[Any]
+    documents: list[Any]
+
+
 class Record(NamedTuple):
     """A text of a file, such as a row of a table or a paragraph of a document.
 
