@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from pathlib import PurePosixPath
 from typing import Any, NamedTuple, cast
 
 from lexshift.errors import UserError
@@ -159,7 +158,7 @@ def date_of_file(name: str) -> Date | None:
     >>> str(date_of_file("letters/2001-07-31.txt").first), date_of_file("news.txt")
     ('2001-07-31', None)
     """
-    for part in reversed(PurePosixPath(name).parts):
+    for part in reversed(name.split("/")):
         if found := _IN_NAME.search(part):
             year, _, month, day, quarter, week = found.groups()
             if quarter:

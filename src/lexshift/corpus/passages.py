@@ -430,8 +430,9 @@ def _table_split(data: bytes, reading: Reading, tally: Tally) -> str:
 _SAMPLE = 1 << 18  # bytes that are examined
 _WIDEST = 150  # characters of a line in text that was wrapped for a page or a screen
 _FULL = 0.75  # a wrapped line reaches this share of the common width
-_SENTENCE_END = re.compile(  # within a line
-    r"[.!?…]['\")\]»”’]*[^\S\n]+['\"(\[«“‘¿¡]*[^\W\d_a-zß-öø-ÿ]|[。！？][^\S\n]*(?=\w)|[।۔؟][^\S\n]+(?=\w)"
+_SENTENCE_END = re.compile(  # within a line; the search is fast because the first part is a set of characters
+    r"[.!?…。！？।۔؟](?:(?<=[.!?…])['\")\]»”’]*[^\S\n]+['\"(\[«“‘¿¡]*[^\W\d_a-zß-öø-ÿ]"
+    r"|(?<=[。！？])[^\S\n]*(?=\w)|(?<=[।۔؟])[^\S\n]+(?=\w))"
 )
 _LAST = (".", "!", "?", "…", ":", '"', "”", "»", "'", "’", "。", "！", "？", "।", "۔", "؟")
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from lexshift.corpus import counting
 from lexshift.corpus.date_range import is_dated_by_name
@@ -184,6 +185,7 @@ class _Cutter:
         self._dates = DateReader(lambda date: date.period(unit), reading.date_order, unit in OF_YEARS)
         self._example: str | None = None  # a date that was not understood
         self._file, self._periods = "", set[str]()  # the current file, and the periods that were found in it
+        self._period_of_file = lru_cache(1)(partial(period_of_file, unit=unit))  # the blocks of a file are neighbours
         for source in (source for source in sources if not source.fault):
             if is_dated_by_name(source, reading) and period_of_file(source.name, unit) is None:
                 what = "a year" if unit == "decade" else f"a {unit}"
@@ -192,7 +194,7 @@ class _Cutter:
     def cut(self, block: Block) -> Iterator[Block]:
         """Yield the parts of a block by period, according to the dates of its records or the name of its file."""
         if block.dates is None or block.rows is None:
-            period = period_of_file(block.file, self._unit)
+            period = self._period_of_file(block.file)
             parts = [] if period is None else [replace(block, period=period)]
         else:
             lines: defaultdict[str, list[int]] = defaultdict(list)
