@@ -1,10 +1,11 @@
 """Measure how fast tables, XML and many small files are read, compared with plain text, and in how much memory.
 
 The same rows of text are written in each format. Words are then counted, and found with and without dates, each time in
-a process of its own; the formats take turns. Prints running words per second as a ratio to the same task on plain text,
-and the peak memory for all rows and for a tenth of them. For tasks with dates, the plain text is a file for each year.
+a process of its own; the formats take turns. The task "compare" is the whole command ``lexshift compare --split-at``.
+Prints running words per second as a ratio to the same task on plain text, and the peak memory for all rows and for a
+tenth of them. For tasks with dates, the plain text is a file for each year.
 
-    python benchmarks/bench_inputs.py [FOLDER] [--rows 1000000] [--rounds 3] [--tasks count,find,year,split]
+    python benchmarks/bench_inputs.py [FOLDER] [--rows 1000000] [--rounds 3] [--tasks count,find,...]
 
 FOLDER holds the text from which the rows are made, by shuffling its sentences.
 """
@@ -14,10 +15,13 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import median
 from xml.sax.saxutils import escape
@@ -27,16 +31,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from bench_discover import DATA, sentences
 
-TASKS = ("count", "find", "year", "split")
+TASKS = ("count", "find", "year", "split", "compare")
+WORDS, DAY = "heart,king,world", "2005-01-01"
 FORMATS = ("text", "parquet", "csv", "jsonl", "xml", "files")
-DATED = ("year", "split")
+DATED = ("year", "split", "compare")
 ROWS_PER_FILE = 10  # of the small files
 ROWS_PER_GROUP = 50_000  # of the Parquet file
 ROWS_PER_TEXT = 100  # of the XML file
 FIRST_DAY, DAYS = np.datetime64("1990-01-01"), 365 * 30
 MEASURE = r"""
 import json, re, sys, time
-from dataclasses import replace
 from pathlib import Path
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.dated_corpus import split_readings
@@ -46,7 +50,7 @@ from lexshift.corpus.sources import Reading
 from lexshift.corpus.targets import read_targets
 from lexshift.corpus.word_rule import rule
 task, corpus, small, column = sys.argv[1:]
-targets, reading = read_targets("heart,king,world"), Reading(date_column=column or None)
+targets, reading = read_targets("WORDS"), Reading(date_column=column or None)
 def run(corpus, reading):
     if task == "count":
         return count_words(corpus, rule("word"), reading).total
@@ -54,7 +58,7 @@ def run(corpus, reading):
         return find_occurrences(corpus, targets, reading, 100).tally.words
     if task == "year":
         return sum(found.tally.words for found in find_in_periods(corpus, targets, "year", reading, 100).values())
-    readings = split_readings(corpus, "2005-01-01", reading)
+    readings = split_readings(corpus, "DAY", reading)
     return sum(find_occurrences(corpus, targets, each, 100).tally.words for each in readings)
 if task == "count":
     run(small, Reading())  # loads the compiled code
@@ -117,12 +121,35 @@ def write_inputs(folder: Path, texts: list[tuple[int, str, str]]) -> None:
         folder.joinpath("years", f"{year}.txt").write_text("".join(lines))
 
 
+@cache
+def count_text(path: Path) -> int:
+    with path.open() as file:
+        return sum(len(line.split()) for line in file)
+
+
+def run_compare(path: Path, column: str, words: int) -> tuple[float, float, float, float]:
+    """Run the command ``lexshift compare`` on a corpus that is divided at a day, and return what it took."""
+    with tempfile.TemporaryDirectory() as results:
+        options = ["--split-at", DAY, "--words", WORDS, "--max-per-word", "100", "--quiet", "--out", results]
+        options += ["--date-column", column] if column else []
+        begin = time.perf_counter()
+        process = subprocess.Popen([sys.executable, "-m", "lexshift", "compare", str(path), *options], stdout=-3)
+        _, status, used = os.wait4(process.pid, 0)
+        wall, cpu = time.perf_counter() - begin, used.ru_utime + used.ru_stime
+        if status:
+            raise SystemExit(f"the comparison of {path} failed")
+    return words / wall / 1e6, words / cpu / 1e6, wall, used.ru_maxrss / 1024
+
+
 def measure(folder: Path, small: Path, task: str, kind: str) -> tuple[float, float, float, float]:
     """Return the words per second of wall and of CPU time in millions, the seconds, and the peak memory in MB."""
     place = "years" if kind == "text" and task in DATED else kind
     path = folder / place if place in ("years", "files") else next(folder.glob(f"{kind}.*"))
     column = "date" if task in DATED and kind in ("parquet", "csv", "jsonl") else ""
-    command = [sys.executable, "-c", MEASURE, task, str(path), str(small), column]
+    if task == "compare":
+        return run_compare(path, column, count_text(folder / "text.txt"))
+    code = MEASURE.replace("WORDS", WORDS).replace("DAY", DAY)
+    command = [sys.executable, "-c", code, task, str(path), str(small), column]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     words, wall, cpu, memory = json.loads(output.splitlines()[-1])
     return words / wall / 1e6, words / cpu / 1e6, wall, memory
@@ -149,7 +176,7 @@ def main() -> None:
             del texts
         small = place / "small.txt"
         small.write_text("The heart of the king is in the world.\n")
-        print("task   format    million words per second  ratio  ratio of CPU time  seconds  MB  MB for a tenth")
+        print("task    format    million words per second  ratio  ratio of CPU time  seconds  MB  MB for a tenth")
         for task in options.tasks.split(","):
             found: dict[str, list[tuple[float, float, float, float]]] = {kind: [] for kind in formats}
             for _ in range(options.rounds):
@@ -159,7 +186,7 @@ def main() -> None:
             for kind, (speed, per_cpu, seconds, memory) in middle.items():
                 tenth = measure(place / "tenth", small, task, kind)[3]
                 print(
-                    f"{task:6} {kind:8} {speed:25.2f}  {speed / middle['text'][0]:5.2f}  "
+                    f"{task:7} {kind:8} {speed:25.2f}  {speed / middle['text'][0]:5.2f}  "
                     f"{per_cpu / middle['text'][1]:17.2f}  {seconds:7.1f}  {memory:3.0f}  {tenth:3.0f}",
                     flush=True,
                 )
