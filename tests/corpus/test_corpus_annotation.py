@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from lexshift.corpus import find_occurrences, read_targets
 from lexshift.corpus import passages as passages_module
-from lexshift.corpus.annotation import annotate_records, is_tag
+from lexshift.corpus.annotation import Annotation, annotate_texts, is_tag
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.lemmas import dictionary_language, find_annotation
 from lexshift.corpus.occurrences import OccurrenceCollector
@@ -58,6 +59,10 @@ TOKENS = st.builds(
     st.booleans(),
 )
 SENTENCES = st.lists(st.lists(TOKENS, min_size=1, max_size=6), min_size=1, max_size=5)
+
+
+def annotate_records(records: Sequence[Record]) -> Annotation | None:
+    return annotate_texts((record.text, record.tokens) for record in records)
 
 
 def record(tokens: list[Given], row: int = 1) -> Record:

@@ -285,7 +285,8 @@ def test_parquet_rows_are_read_in_batches_by_size(
     parquet.write_table(pa.table({"text": texts}), tmp_path / "x.parquet", use_dictionary=dictionary)
     with (tmp_path / "x.parquet").open("rb") as file:
         source = Source("x.parquet", "x.parquet", "parquet")
-        assert [text for _, text, *_ in tables.parquet_records(file, source, Reading())] == texts
+        parts = tables.parquet_columns(file, source, Reading(), Tally())
+        assert [text for columns in parts for text in columns.texts] == texts
     assert max(batches) < 4 << 16
 
 

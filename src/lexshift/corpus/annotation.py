@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.corpus.decoding import normalise
-from lexshift.corpus.records import Record
+from lexshift.corpus.records import Token
 from lexshift.utils.arrays import Array
 
 _MISSING = ("", "_", "<unknown>", "__UNDEF__")
@@ -157,19 +157,19 @@ def is_tag(tag: str, pattern: str) -> bool:
     return tag == pattern or (tag.startswith(pattern) and not tag[len(pattern)].isalpha())
 
 
-def annotate_records(records: Sequence[Record]) -> Annotation | None:
-    """Return the annotation of records, one per line; None if no token has a lemma or a tag."""
+def annotate_texts(records: Iterable[tuple[str, Sequence[Token] | None]]) -> Annotation | None:
+    """Return the annotation of texts, one per line, with their tokens; None if no token has a lemma or a tag."""
     numbers: dict[str, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
     lines: list[bytes] = []
     has_lemmas = False
     at = lemma_at = 0  # bytes of the text and of the lemmas
-    for record in records:
+    for text, tokens in records:
         pieces: list[bytes] = []
-        done = 0  # characters of the record
-        for token in record.tokens or ():
+        done = 0  # characters of the text
+        for token in tokens or ():
             between, form = (
-                record.text[a:b].encode("utf-8", "replace") for a, b in ((done, token.start), (token.start, token.end))
+                text[a:b].encode("utf-8", "replace") for a, b in ((done, token.start), (token.start, token.end))
             )
             lemma = form
             if token.lemma not in _MISSING:
@@ -185,11 +185,11 @@ def annotate_records(records: Sequence[Record]) -> Annotation | None:
             at += len(form)
             lemma_at += len(lemma)
             done = token.end
-        rest = record.text[done:].encode("utf-8", "replace")
+        rest = text[done:].encode("utf-8", "replace")
         lines.append(b"".join([*pieces, rest]))
         at += len(rest) + 1
         lemma_at += len(rest) + 1
     if not has_lemmas and not numbers:
         return None
-    tokens = np.array(rows, np.int32).reshape(-1, 5)
-    return Annotation(b"\n".join(lines) if has_lemmas else None, tokens, list(numbers) or None)
+    found = np.array(rows, np.int32).reshape(-1, 5)
+    return Annotation(b"\n".join(lines) if has_lemmas else None, found, list(numbers) or None)

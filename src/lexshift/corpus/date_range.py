@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from lexshift.corpus.dates import Date, DateReader, date_of_file
 from lexshift.corpus.sources import Reading, Source, Tally
@@ -45,11 +45,10 @@ class LineFilter:
         self._file, self._reading, self._tally = file, reading, tally
         self._dates = DateReader(lambda date: _place(date, reading), reading.date_order)
 
-    def choose(self, dates: Iterable[str | None], rows: Sequence[int]) -> list[int]:
+    def choose(self, dates: Sequence[str | None], rows: Sequence[int]) -> list[int]:
         """Return the indices of the lines to read; ``dates`` and ``rows`` have a value for each line."""
         chosen = []
-        for index, (text, row) in enumerate(zip(dates, rows, strict=True)):
-            place = None if text is None else self._dates.period(text, self._file, row)
+        for index, (text, place) in enumerate(zip(dates, self._dates.periods(dates, self._file, rows), strict=True)):
             if place == _INSIDE:
                 chosen.append(index)
             elif place is None and self._reading.since is None:

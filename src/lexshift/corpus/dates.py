@@ -10,10 +10,9 @@ import calendar
 import datetime
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from lexshift.errors import UserError
 
@@ -24,12 +23,14 @@ UNITS = ("week", "month", "quarter", "year", "decade")
 """Lengths of periods."""
 OF_YEARS = ("year", "decade")
 """Those that consist of whole years."""
-MISSING = ("", "nan", "NaN", "NaT", "None", "<NA>")
+MISSING = frozenset({"", "nan", "NaN", "NaT", "None", "<NA>"})
 """Texts of fields that hold no date."""
 _MANY = 1 << 14  # number of dates whose periods are remembered: usually there are fewer different ones than records
 _LONGEST = 100  # characters of a date
 _DAY = 86_400  # seconds
 _ISO = re.compile(r"(\d{4})(?:\.0+)?(?:([-/.]?)(\d{2})(?:\2(\d{2})(?:[TZ ].*)?)?)?", re.DOTALL)
+_ISO_DAY = re.compile(r"\d{4}([-/.])\d{2}\1\d{2}[TZ ]")
+_BEGINNING = 11  # characters that this pattern matches
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:\d{4}|\d{6})")  # with hours, minutes and seconds
 _DECADE = re.compile(r"(\d{3})0['’]?s")
 _QUARTER = re.compile(r"(\d{4})[- /]?Q([1-4])|Q([1-4])[- /]?(\d{4})", re.IGNORECASE)
@@ -126,15 +127,29 @@ def date_text(value: object) -> str | None:
     >>> date_text(datetime.date(2020, 3, 1)), date_text(float("nan")), date_text(1999)
     ('2020-03-01', None, '1999')
     """
-    text = str(value)
-    return None if text in MISSING else text.encode("utf-8", "replace").decode()
+    text = value if isinstance(value, str) else str(value)
+    if text in MISSING:
+        return None
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def arrow_dates(column: Any) -> list[Any]:
-    """Return the values of an Arrow column; dates and timestamps as text, because Python cannot hold all of them."""
+    """Return the values of an Arrow column; dates and timestamps as text, because Python cannot hold all of them.
+
+    Each different value is converted once.
+    """
     import pyarrow as pa
 
-    return (column.cast(pa.string()) if pa.types.is_temporal(column.type) else column).to_pylist()
+    kind = column.type
+    if pa.types.is_temporal(kind) or pa.types.is_integer(kind) or pa.types.is_string(kind):
+        column, kind = column.dictionary_encode(), None
+    if kind is not None and not pa.types.is_dictionary(kind):
+        return cast("list[Any]", column.to_pylist())
+    values = column.dictionary
+    values = (values.cast(pa.string()) if pa.types.is_temporal(values.type) else values).to_pylist()
+    if not column.null_count:
+        return [values[index] for index in column.indices.to_pylist()]
+    return [None if index is None else values[index] for index in column.indices.to_pylist()]
 
 
 def date_of_file(name: str) -> Date | None:
@@ -143,7 +158,7 @@ def date_of_file(name: str) -> Date | None:
     >>> str(date_of_file("letters/2001-07-31.txt").first), date_of_file("news.txt")
     ('2001-07-31', None)
     """
-    for part in reversed(PurePosixPath(name).parts):
+    for part in reversed(name.split("/")):
         if found := _IN_NAME.search(part):
             year, _, month, day, quarter, week = found.groups()
             if quarter:
@@ -184,6 +199,25 @@ class DateReader:
         self._period_of, self._order, self._of_years = period_of, order, of_years
         self._clear: str | None = None  # a date whose order is clear
         self._cached = lru_cache(_MANY)(self._periods)
+        self._known: dict[str | None, str | None] = {}  # periods by date, or by the beginning of a date with a time
+
+    def periods(self, dates: Sequence[str | None], file: str, rows: Sequence[int]) -> list[str | None]:
+        """Return the periods of the dates of records, None for those that have none; see :meth:`period`."""
+        known = self._known
+        if len(known) > _MANY:
+            known.clear()
+        found = []
+        for index, text in enumerate(dates):
+            # Times of the same day, as in 2020-03-01T12:30, need not be read again.
+            key = text if text is None else text[:_BEGINNING]
+            if key not in known:
+                period = None if text is None else self.period(text, file, rows[index])
+                if text is not None and len(text) >= _BEGINNING and not _ISO_DAY.match(text):
+                    found.append(period)
+                    continue
+                known[key] = period
+            found.append(known[key])
+        return found
 
     def period(self, text: str, file: str, row: int) -> str | None:
         """Return the period of the date of a record, or None if it has none.

@@ -16,6 +16,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
+import os
 import re
 import sys
 import unicodedata
@@ -48,6 +49,7 @@ _BYTE_ORDERS = {
     "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
 }
 _PDF, _BINARY = b"%PDF-", (b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")
+_SPECIAL = (_GZIP, _ZSTANDARD, codecs.BOM_UTF8, _PDF, *_BINARY)
 
 
 class HashedFile(io.RawIOBase):
@@ -104,6 +106,36 @@ def open_source(source: Source, tally: Tally) -> Iterator[IO[bytes]]:
             raise UserError(f"the file {source.path!r} is damaged or cannot be read to its end: {error}") from None
         tally.hashes[source.name] = file.sha256.hexdigest()
         tally.files += 1
+
+
+def read_small_text(source: Source, reading: Reading, tally: Tally) -> list[bytes] | None:
+    """Return what :func:`utf8_lines` yields for a small file in UTF-8, which is read at once; None for any other file.
+
+    A file that has a byte order mark, is compressed, cannot be read, or may be refused is left to :func:`utf8_lines`.
+    Otherwise ``tally.hashes`` has the SHA-256 of the bytes of the file.
+    """
+    if source.kind != "text" or not 0 < source.size < BLOCK or reading.codec not in (AUTO, UTF_8):
+        return None
+    try:
+        file = os.open(source.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # a file object takes longer
+        try:
+            data = os.read(file, source.size + 1)
+        finally:
+            os.close(file)
+        if len(data) != source.size or data.startswith(_SPECIAL) or b"\0" in data:
+            return None
+        if data.lstrip(b" \t\r\n").startswith((b"<", b"{", codecs.BOM_UTF8)):  # it may be markup
+            return None
+        if not data.isascii():
+            data.decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+    tally.hashes[source.name] = hashlib.sha256(data).hexdigest()
+    tally.size += len(data)
+    tally.files += 1
+    end = data.rfind(b"\n") + 1
+    pieces = [data] if end in (0, len(data)) else [data[:end], data[end:]]
+    return [piece.replace(b"\r\n", b"\n") for piece in pieces] if b"\r" in data else pieces
 
 
 def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:

@@ -199,6 +199,8 @@ class OccurrenceCollector:
             chosen = np.flatnonzero(hashes <= self._limits[rows[:, 0]])
             if len(chosen) > SLACK:  # very long lines: reduce the rows at once
                 chosen = chosen[sampling.smallest(rows[chosen, 0], hashes[chosen], self.max_per_word)]
+            if not len(chosen):
+                return
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
         sentences, starts, ends = self._sentences(block, rows, language, tally)
         dates, documents, groups = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TypeVar
 
-from lexshift.corpus.annotation import Annotation, annotate_records
+from lexshift.corpus.annotation import Annotation, annotate_texts
 from lexshift.corpus.date_range import DATED_DOCUMENTS, LineFilter, is_file_in_range
 from lexshift.corpus.dates import date_in_name, date_text
 from lexshift.corpus.decoding import (
@@ -21,12 +21,13 @@ from lexshift.corpus.decoding import (
     count_lines,
     normalise_utf8,
     open_source,
+    read_small_text,
     utf8_lines,
 )
 from lexshift.corpus.formats import DOCUMENTS, document_records
-from lexshift.corpus.records import Record
+from lexshift.corpus.records import Columns, Record
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally
-from lexshift.corpus.tables import object_records, parquet_records, records
+from lexshift.corpus.tables import object_records, parquet_columns, records
 from lexshift.corpus.token_files import read_tokens
 from lexshift.errors import UserError
 from lexshift.utils.threads import available_cores
@@ -40,6 +41,7 @@ _SOFT_BREAK = f"{SOFT_HYPHEN}\n".encode()
 _DIVIDED = re.compile(_SOFT_BREAK + rb"[ \t]*([^\s]+)[ \t]*")
 _HYPHENATED = re.compile(rb"[A-Za-z\x80-\xff](?:-|\xe2\x80\x90)\n[ \t]*(?=[A-Za-z\x80-\xff])")
 _AHEAD = 4  # blocks read ahead for each worker
+_GROUP = 1 << 18  # bytes of small blocks that are processed together
 _AHEAD_BYTES = 1 << 26  # bytes of all blocks read ahead, a limit that protects the memory from very long lines
 _HELD = 1 << 23  # bytes of the text of a file that are held in memory until the file was read to its end
 _READABLE: set[tuple[str, int, int, Reading]] = set()  # larger files that were read to their ends before
@@ -93,11 +95,18 @@ class Block:
         """The lines with lemmas in place of words, or None if there are none."""
         return None if self.annotation is None else self.annotation.lemmas
 
-    def select(self, lines: Sequence[int], period: str = "") -> Block:
+    def select(self, lines: Sequence[int]) -> Block:
         """Return a block with some lines of a table or a document, in which every line has a row."""
+        return self._select(self.data.split(b"\n"), lines, "")
+
+    def divide(self, lines: Mapping[str, Sequence[int]]) -> list[Block]:
+        """Return a block for each period, given its lines, of a table or a document in which every line has a row."""
+        texts = self.data.split(b"\n")
+        return [self._select(texts, chosen, period) for period, chosen in lines.items()]
+
+    def _select(self, texts: Sequence[bytes], lines: Sequence[int], period: str) -> Block:
         if self.rows is None:
             raise ValueError("only a block with rows can be divided")
-        texts = self.data.split(b"\n")
 
         def choose(values: list[V] | None) -> list[V] | None:
             return None if values is None else [values[i] for i in lines]
@@ -150,6 +159,45 @@ def read_corpus(
         progress(skipped + tally.size, total)
 
 
+def join_blocks(blocks: Iterable[Block], size: int) -> Iterator[Block]:
+    """Yield the blocks of tables and documents joined to blocks of at least ``size`` bytes, and others as they are.
+
+    A corpus with many periods would otherwise be divided into a great number of very small blocks.
+    """
+    held, held_size = list[Block](), 0
+    for block in chain(blocks, [None]):
+        is_other = block is None or block.annotation is not None or (block.file, block.split) != _place(held)
+        if held and (is_other or held_size >= size):
+            yield _join(held)
+            held, held_size = [], 0
+        if block is not None and block.rows is not None and block.annotation is None:
+            held.append(block)
+            held_size += len(block.data)
+        elif block is not None:
+            yield block
+
+
+def _place(blocks: Sequence[Block]) -> tuple[str, str] | None:
+    return (blocks[0].file, blocks[0].split) if blocks else None
+
+
+def _join(blocks: Sequence[Block]) -> Block:
+    def joined(columns: Sequence[list[V] | None]) -> list[V] | None:
+        known = [column for column in columns if column is not None]
+        return list(chain.from_iterable(known)) if len(known) == len(columns) else None
+
+    if len(blocks) == 1:
+        return blocks[0]
+    return replace(
+        blocks[0],
+        data=b"\n".join([block.data for block in blocks]),
+        rows=joined([block.rows for block in blocks]),
+        dates=joined([block.dates for block in blocks]),
+        documents=joined([block.documents for block in blocks]),
+        groups=joined([block.groups for block in blocks]),
+    )
+
+
 def _blocks_in_range(blocks: Iterable[Block], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
     """Yield blocks with the lines that are dated between ``since`` and ``before``; all lines if both are None."""
     if reading.since is None and reading.before is None:
@@ -170,6 +218,12 @@ def _whole_file(source: Source, reading: Reading, tally: Tally, annotate: bool) 
     """
     if source.fault:
         tally.skip_file(source, source.fault)
+        return
+    if (pieces := read_small_text(source, reading, tally)) is not None:
+        if is_file_in_range(source, reading, tally):
+            yield from _text_blocks(map(normalise_utf8, pieces), source.name, reading, tally)
+        else:
+            tally.files -= 1  # only its checksum is computed
         return
     try:
         # If the file is gone, this run or this machine is at fault, not the file: the result must not depend on it.
@@ -201,20 +255,37 @@ def _whole_file(source: Source, reading: Reading, tally: Tally, annotate: bool) 
 
 def process_blocks(blocks: Iterable[Block], function: Callable[[Block], T]) -> Iterator[tuple[Block, T]]:
     """Yield each block with the result of a function for it, in order; up to four are processed in parallel."""
-    ahead: deque[tuple[Block, Future[T]]] = deque()
+    ahead: deque[tuple[list[Block], int, Future[list[T]]]] = deque()
     workers = min(4, available_cores())
+
+    def process(group: list[Block]) -> list[T]:
+        return [function(block) for block in group]
+
     with ThreadPoolExecutor(workers) as pool:
-        for block in chain(blocks, [None]):
-            if block is not None:
-                ahead.append((block, pool.submit(function, block)))
+        for group in chain(_groups(blocks), [None]):
+            if group is not None:
+                ahead.append((group, sum(len(block.data) for block in group), pool.submit(process, group)))
             while ahead and (
-                block is None
+                group is None
                 or len(ahead) > _AHEAD * workers
-                or sum(len(waiting.data) for waiting, _ in ahead) > _AHEAD_BYTES
-                or ahead[0][1].done()
+                or sum(size for _, size, _ in ahead) > _AHEAD_BYTES
+                or ahead[0][2].done()
             ):
-                oldest, future = ahead.popleft()
-                yield oldest, future.result()
+                oldest, _, future = ahead.popleft()
+                yield from zip(oldest, future.result(), strict=True)
+
+
+def _groups(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """Yield blocks in groups, so that many small ones are passed to a thread at once, which takes time."""
+    group, size = list[Block](), 0
+    for block in blocks:
+        group.append(block)
+        size += len(block.data)
+        if size >= _GROUP:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def read_blocks(source: Source, reading: Reading, tally: Tally, annotate: bool = False) -> Generator[Block]:
@@ -232,7 +303,7 @@ def read_blocks(source: Source, reading: Reading, tally: Tally, annotate: bool =
             if source.path == STANDARD_INPUT:
                 raise UserError("parquet cannot be read from standard input; write it to a file")
             with open(source.path, "rb") as seekable:
-                yield from _table_blocks(parquet_records(seekable, source, reading), source, reading, tally)
+                yield from _column_blocks(parquet_columns(seekable, source, reading, tally), source, reading, tally)
         elif source.kind == "text":
             chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
             yield from _text_blocks(chunks, source.name, reading, tally)
@@ -262,10 +333,11 @@ def _text_blocks(chunks: Iterator[bytes], file: str, reading: Reading, tally: Ta
     if split == "wrapped":
         yield from _paragraphs(chain([head], chunks), file, tally)
         return
-    line = 1
+    line, previous = 1, b""
     for data in chain([head], chunks):
+        line += count_lines(previous) if previous else 0
         yield Block(data, split, line, file=file)
-        line += count_lines(data)
+        previous = data
 
 
 def _paragraphs(chunks: Iterable[bytes], file: str, tally: Tally) -> Iterator[Block]:
@@ -298,47 +370,68 @@ def _paragraph_block(data: bytes, line: int, file: str, tally: Tally) -> Block:
 
 def _table_blocks(rows: Iterable[Record], source: Source, reading: Reading, tally: Tally) -> Iterator[Block]:
     """Yield blocks of records, each of which becomes one line."""
-    split, batch, size = "", list[Record](), 0
-    for record in rows:
-        if not isinstance(record.text, str):
+    return _column_blocks(_record_columns(rows, tally), source, reading, tally)
+
+
+def _record_columns(records: Iterable[Record], tally: Tally) -> Iterator[Columns]:
+    """Yield the columns of records with about BLOCK characters of text; records without a text are skipped."""
+    batch, size = list[Record](), 0
+    for record in records:
+        text = record.text
+        if not isinstance(text, str):
             tally.skipped["records without a text"] += 1
             continue
         if batch and bool(batch[-1].tokens) != bool(record.tokens):  # a block is annotated or not
-            split = split or _table_split(batch, reading, tally)
-            yield _table_block(batch, split, source, reading)
+            yield _columns_of(batch)
             batch, size = [], 0
         batch.append(record)
-        size += len(record.text)
+        size += len(text)
         if size >= BLOCK:
-            split = split or _table_split(batch, reading, tally)
-            yield _table_block(batch, split, source, reading)
+            yield _columns_of(batch)
             batch, size = [], 0
     if batch:
-        split = split or _table_split(batch, reading, tally)
-        yield _table_block(batch, split, source, reading)
+        yield _columns_of(batch)
 
 
-def _table_block(records: Sequence[Record], split: str, source: Source, reading: Reading) -> Block:
+def _columns_of(records: Sequence[Record]) -> Columns:
+    return Columns(*map(list, zip(*records, strict=True)))
+
+
+def _column_blocks(batches: Iterable[Columns], source: Source, reading: Reading, tally: Tally) -> Iterator[Block]:
+    """Yield blocks of at least BLOCK characters, except where annotation begins or ends; each text becomes one line."""
+    split, held, size = "", Columns.empty(), 0
+    for batch in chain(batches, [None]):
+        is_other = batch is not None and batch.texts and held.texts and batch.is_annotated != held.is_annotated
+        if held.texts and (batch is None or size >= BLOCK or is_other):
+            data = _join_lines(held.texts)
+            split = split or _table_split(data, reading, tally)
+            yield _column_block(held, data, split, source, reading)
+            held, size = Columns.empty(), 0
+        if batch is not None:
+            held.extend(batch)
+            size += sum(map(len, batch.texts))
+
+
+def _column_block(columns: Columns, data: bytes, split: str, source: Source, reading: Reading) -> Block:
     """Return the block of some records, with the dates and documents that a column or the format gives."""
-    file = source.name
-    dates: list[str | None] | None = [date_text(record.date) for record in records]
+    file, rows, documents = source.name, columns.rows, columns.documents
+    dates: list[str | None] | None = None
+    if source.kind in DATED_DOCUMENTS or reading.date_column is not None:
+        dates = [date_text(date) for date in columns.dates]
     if source.kind in DATED_DOCUMENTS:
-        dates = with_date_of_file(dates, len(records), file)
-    elif reading.date_column is None:
-        dates = None
-    documents = [_field_text(record.document) for record in records]
+        dates = with_date_of_file(dates, len(rows), file)
     has_documents = reading.document_column is not None or any(documents)
     return Block(
-        normalise_utf8(b"\n".join(_one_line(record.text) for record in records)),
+        normalise_utf8(data),
         split,
-        rows=[record.row for record in records],
+        rows=rows,
         dates=dates,
-        documents=[name or f"{file}, record {record.row}" for name, record in zip(documents, records, strict=True)]
+        documents=[_field_text(name) or f"{file}, record {row}" for name, row in zip(documents, rows, strict=True)]
         if has_documents
         else None,
-        groups=[_field_text(record.group) for record in records] if reading.group_column else None,
+        groups=[_field_text(group) for group in columns.groups] if reading.group_column else None,
         file=file,
-        annotation=annotate_records(records) if records[0].tokens else None,
+        annotation=annotate_texts(zip(columns.texts, columns.tokens, strict=True)) if columns.is_annotated else None,
     )
 
 
@@ -348,9 +441,13 @@ def with_date_of_file(dates: Sequence[str | None] | None, n: int, file: str) -> 
     return [date or of_file for date in ([None] * n if dates is None else dates)]
 
 
-def _one_line(text: str) -> bytes:
-    """Return a text in UTF-8 without line breaks."""
-    return _NEWLINES.sub(" ", text).encode("utf-8", "replace")
+def _join_lines(texts: Sequence[str]) -> bytes:
+    """Return texts in UTF-8, each on a line of its own, without the line breaks that they contain."""
+    joined = "\n".join(texts)
+    # A text that ends with a carriage return would not add a line.
+    if "\r" in joined or len(f"{joined}\n".splitlines()) != len(texts):
+        joined = "\n".join([_NEWLINES.sub(" ", text) for text in texts])
+    return joined.encode("utf-8", "replace")
 
 
 def _field_text(value: object) -> str | None:
@@ -358,10 +455,8 @@ def _field_text(value: object) -> str | None:
     return None if value is None or value == "" else str(value).encode("utf-8", "replace").decode()
 
 
-def _table_split(records: Sequence[Record], reading: Reading, tally: Tally) -> str:
-    split = reading.split
-    if split == "auto":
-        split = layout(b"\n".join(_one_line(record.text) for record in records))
+def _table_split(data: bytes, reading: Reading, tally: Tally) -> str:
+    split = layout(data) if reading.split == "auto" else reading.split
     split = "lines" if split == "lines" else "prose"  # a record is never a part of a paragraph
     tally.splits[split] += 1
     return split
@@ -370,7 +465,10 @@ def _table_split(records: Sequence[Record], reading: Reading, tally: Tally) -> s
 _SAMPLE = 1 << 18  # bytes that are examined
 _WIDEST = 150  # characters of a line in text that was wrapped for a page or a screen
 _FULL = 0.75  # a wrapped line reaches this share of the common width
-_SENTENCE_END = re.compile(r"[.!?…]['\")\]»”’]*\s+['\"(\[«“‘¿¡]*[^\W\d_a-zß-öø-ÿ]|[。！？]\s*(?=\w)|[।۔؟]\s+(?=\w)")
+_SENTENCE_END = re.compile(  # within a line; the search is fast because the first part is a set of characters
+    r"[.!?…。！？।۔؟](?:(?<=[.!?…])['\")\]»”’]*[^\S\n]+['\"(\[«“‘¿¡]*[^\W\d_a-zß-öø-ÿ]"
+    r"|(?<=[。！？])[^\S\n]*(?=\w)|(?<=[।۔؟])[^\S\n]+(?=\w))"
+)
 _LAST = (".", "!", "?", "…", ":", '"', "”", "»", "'", "’", "。", "！", "？", "।", "۔", "؟")
 
 
@@ -397,5 +495,5 @@ def layout(head: bytes) -> str:
         if width <= _WIDEST and full >= 0.75 and ending < 0.4 and any(not line for line in lines[:-1]):
             return "wrapped"
     texts = [line for line in lines if line]
-    inside = sum(len(_SENTENCE_END.findall(line)) for line in texts)
+    inside = len(_SENTENCE_END.findall("\n".join(texts)))
     return "prose" if inside > 0.5 * len(texts) else "lines"

@@ -12,19 +12,21 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from lexshift.corpus import counting
 from lexshift.corpus.date_range import is_dated_by_name
 from lexshift.corpus.dates import AUTO, OF_YEARS, UNITS, DateReader, date_of_file, read_date
 from lexshift.corpus.language import detect_languages
 from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
-from lexshift.corpus.passages import Block, read_corpus
+from lexshift.corpus.passages import Block, join_blocks, read_corpus
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import FoldTable
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
+_DIVIDED = 1 << 24  # bytes of a table that are divided into periods at a time
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 
@@ -98,7 +100,9 @@ def find_in_periods(
     cutter = _Cutter(unit, reading_options, sources, corpus_tally.skipped)
     blocks = (
         part
-        for block in read_corpus(sources, reading_options, corpus_tally, progress, targets.needs_annotation)
+        for block in join_blocks(
+            read_corpus(sources, reading_options, corpus_tally, progress, targets.needs_annotation), _DIVIDED
+        )
         for part in cutter.cut(block)
         if only is None or part.period in only
     )
@@ -183,6 +187,7 @@ class _Cutter:
         self._dates = DateReader(lambda date: date.period(unit), reading.date_order, unit in OF_YEARS)
         self._example: str | None = None  # a date that was not understood
         self._file, self._periods = "", set[str]()  # the current file, and the periods that were found in it
+        self._period_of_file = lru_cache(1)(partial(period_of_file, unit=unit))  # the blocks of a file are neighbours
         for source in (source for source in sources if not source.fault):
             if is_dated_by_name(source, reading) and period_of_file(source.name, unit) is None:
                 what = "a year" if unit == "decade" else f"a {unit}"
@@ -191,19 +196,19 @@ class _Cutter:
     def cut(self, block: Block) -> Iterator[Block]:
         """Yield the parts of a block by period, according to the dates of its records or the name of its file."""
         if block.dates is None or block.rows is None:
-            period = period_of_file(block.file, self._unit)
+            period = self._period_of_file(block.file)
             parts = [] if period is None else [replace(block, period=period)]
         else:
             lines: defaultdict[str, list[int]] = defaultdict(list)
-            for index, date in enumerate(block.dates):
-                period = None if date is None else self._dates.period(date, block.file, block.rows[index])
+            periods = self._dates.periods(block.dates, block.file, block.rows)
+            for index, (date, period) in enumerate(zip(block.dates, periods, strict=True)):
                 if period is not None:
                     lines[period].append(index)
                     continue
                 what = "without a date" if date is None else f"with a date without a valid {self._unit}"
                 self._skip_counts[f"records {what}, of all periods"] += 1
                 self._example = self._example or date
-            parts = [block.select(chosen, period) for period, chosen in lines.items()]
+            parts = block.divide(lines)
         if block.file != self._file:
             self._file, self._periods = block.file, set()
         for part in parts:

@@ -23,6 +23,45 @@ class Token(NamedTuple):
     tag: str = ""
 
 
+class Columns(NamedTuple):
+    """The texts of some records of a file, and what is known about them, column by column.
+
+    Attributes
+    ----------
+    rows : list of int
+        Number of each record, row or line in its file, from 1.
+    texts : list of str
+        The texts; missing ones are left out.
+    dates, documents, groups : list
+        Date, name of the document and group of each record; None if they are not known.
+    tokens : list
+        The annotated words of each record, or None; either all records have some, or none has.
+    """
+
+    rows: list[int]
+    texts: list[str]
+    dates: list[Any]
+    documents: list[Any]
+    groups: list[Any]
+    tokens: list[Any]
+
+    @classmethod
+    def empty(cls) -> Columns:
+        """Return columns without a record."""
+        return cls([], [], [], [], [], [])
+
+    def extend(self, more: Columns) -> None:
+        """Add the records of other columns."""
+        for values, others in zip(self, more, strict=True):
+            assert isinstance(values, list)
+            values.extend(others)
+
+    @property
+    def is_annotated(self) -> bool:
+        """True if the records have annotated words."""
+        return bool(self.tokens and self.tokens[0])
+
+
 class Record(NamedTuple):
     """A text of a file, such as a row of a table or a paragraph of a document.
 

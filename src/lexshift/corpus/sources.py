@@ -179,7 +179,7 @@ def find_sources(corpus: Place) -> list[Source]:
         if path.is_dir():
             return _in_folder(path)
         if path.exists():
-            return [_source(path, path.name)]
+            return [_source(str(path), path.name)]
     except OSError as error:
         raise UserError(
             f"the corpus {text[: 100 if hint else None]!r} cannot be read: {error.strerror}{hint}"
@@ -187,7 +187,7 @@ def find_sources(corpus: Place) -> list[Source]:
     found = sorted(p for p in _matches(text) if not os.path.isdir(p))
     if found:
         root = os.path.commonpath([os.path.dirname(p) or "." for p in found])
-        return _sources(text, [(Path(os.path.relpath(p, root)).as_posix(), Path(p)) for p in found], {})
+        return _sources(text, [(Path(os.path.relpath(p, root)).as_posix(), str(Path(p))) for p in found], {})
     what = "file matches the pattern" if glob.has_magic(text) else "such file or folder:"
     raise UserError(f"no {what} {text!r} (looked from {os.getcwd()}){hint}")
 
@@ -198,37 +198,39 @@ def as_text(name: str) -> str:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    found, faults = list[Path](), dict[Path, str]()
+    found, faults, root = list[str](), dict[str, str](), str(folder)
 
     def record(error: OSError) -> None:
-        path = Path(error.filename)
+        path = str(Path(error.filename))
         found.append(path)
-        faults[path] = f"the folder {str(path)!r} cannot be read: {error.strerror}"
+        faults[path] = f"the folder {path!r} cannot be read: {error.strerror}"
 
-    for parent, folders, files in os.walk(folder, onerror=record):
+    for parent, folders, files in os.walk(root, onerror=record):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(parent, name) for name in files if not name.startswith(".")]
+        inside = str(Path(parent))
+        found += [name if inside == "." else os.path.join(inside, name) for name in files if not name.startswith(".")]
     if not found:
-        raise UserError(f"the folder {str(folder)!r} holds no files")
-    return _sources(str(folder), sorted((path.relative_to(folder).as_posix(), path) for path in found), faults)
+        raise UserError(f"the folder {root!r} holds no files")
+    start = 0 if root == "." else len(os.path.join(root, ""))
+    return _sources(root, sorted((path[start:].replace(os.sep, "/"), path) for path in found), faults)
 
 
-def _sources(corpus: str, files: list[tuple[str, Path]], faults: dict[Path, str]) -> list[Source]:
+def _sources(corpus: str, files: list[tuple[str, str]], faults: dict[str, str]) -> list[Source]:
     """Return the files of a corpus; of several, those that cannot be read have the reason as their fault."""
 
-    def make_source(name: str, path: Path) -> Source:
+    def make_source(name: str, path: str, optional: bool) -> Source:
         if path in faults:
             raise UserError(faults[path])
-        return _source(path, name)
+        return _source(path, name, optional)
 
     if len(files) == 1:
-        return [make_source(*files[0])]
+        return [make_source(*files[0], False)]
     sources = []
     for name, path in files:
         try:
-            sources.append(replace(make_source(name, path), optional=True))
+            sources.append(make_source(name, path, True))
         except UserError as error:
-            sources.append(Source(str(path), as_text(name), "text", optional=True, fault=str(error)))
+            sources.append(Source(path, as_text(name), "text", optional=True, fault=str(error)))
     if all(source.fault for source in sources):
         raise UserError(f"no file of {corpus!r} can be read; the first: {sources[0].fault}")
     return sources
@@ -242,30 +244,29 @@ def _matches(pattern: str) -> list[str]:
         return []
 
 
-def _source(path: Path, name: str) -> Source:
+def _source(path: str, name: str, optional: bool = False) -> Source:
     """Return a file of a corpus; refuse names of other formats, and pipes, which cannot be read several times."""
     try:
         status = os.stat(path)
     except OSError as error:
         broken = os.path.islink(path) and not os.path.exists(path)
         reason = f"it is a link to {os.readlink(path)!r}, which is not there" if broken else str(error.strerror)
-        raise UserError(f"the file {str(path)!r} cannot be read: {reason}") from None
+        raise UserError(f"the file {path!r} cannot be read: {reason}") from None
     if not stat.S_ISREG(status.st_mode):
         kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a folder"))
         kind = next((kind for is_kind, kind in kinds if is_kind(status.st_mode)), "a device")
         raise UserError(
-            f"{str(path)!r} is {kind}, not a file that can be read several times: write its text to a file, or for a "
+            f"{path!r} is {kind}, not a file that can be read several times: write its text to a file, or for a "
             f"single corpus of a run use '-', standard input"
         )
     if not os.access(path, os.R_OK):
-        raise UserError(f"the file {str(path)!r} cannot be read: {os.strerror(errno.EACCES)}")
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
+        raise UserError(f"the file {path!r} cannot be read: {os.strerror(errno.EACCES)}")
+    stem, suffix = os.path.splitext(path.lower())
+    if suffix in COMPRESSED:
+        suffix = os.path.splitext(stem)[1]
     if suffix in _REFUSED:
-        raise UserError(f"the file {str(path)!r} is {_REFUSED[suffix]}")
-    return Source(str(path), as_text(name), _KINDS.get(suffix, "text"), status.st_size)
+        raise UserError(f"the file {path!r} is {_REFUSED[suffix]}")
+    return Source(str(path), as_text(name), _KINDS.get(suffix, "text"), status.st_size, optional=optional)
 
 
 AUTO = "auto"

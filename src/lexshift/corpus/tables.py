@@ -17,12 +17,12 @@ from typing import IO, Any
 
 from lexshift.corpus.dates import arrow_dates
 from lexshift.corpus.decoding import BLOCK, LONGEST, open_source, utf8_lines
-from lexshift.corpus.records import Record
+from lexshift.corpus.records import Columns, Record
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError, join_names
 
 _ROWS = 4096  # maximum number of rows of a parquet file that are read at a time
-_BYTES = 1 << 23  # approximate bytes of text in the rows of a parquet file that are read at a time
+_BYTES = 1 << 20  # approximate bytes of text in the rows of a parquet file that are read at a time
 _LONGEST_FIELD = 1 << 24  # characters of a field of a small table
 
 
@@ -39,8 +39,11 @@ def object_records(stream: IO[bytes]) -> Iterator[Record]:
         yield Record(row, text, date, document, group)
 
 
-def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterator[Record]:
-    """Yield the rows of a parquet file, in order."""
+def parquet_columns(file: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[Columns]:
+    """Yield the rows of a parquet file, in order, some at a time; rows without a text are counted as skipped.
+
+    There is no Python object for a row, only for each text and each different date, because tables may be large.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -57,18 +60,41 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
         for group in range(table.num_row_groups):
             rows = _rows_at_a_time(table, file, group, reading.text_column)
             for batch in table.iter_batches(rows, row_groups=[group], columns=columns):
-                texts = batch.column(reading.text_column).cast(pa.large_binary()).to_pylist()
-                fields = [
+                n = len(batch)
+                numbers, texts = list(range(row + 1, row + 1 + n)), batch.column(reading.text_column)
+                if texts.null_count:
+                    tally.skipped["records without a text"] += texts.null_count
+                    chosen = texts.is_valid()
+                    numbers = [
+                        number for number, is_chosen in zip(numbers, chosen.to_pylist(), strict=True) if is_chosen
+                    ]
+                    batch, texts = batch.filter(chosen), texts.filter(chosen)
+                dates, documents, groups = (
                     arrow_dates(batch.column(column)) if column else [None] * len(batch)
                     for column in (reading.date_column, reading.document_column, reading.group_column)
-                ]
-                for text, *known in zip(texts, *fields, strict=True):
-                    row += 1
-                    yield Record(row, None if text is None else text.decode(errors=reading.errors), *known)
-    except UnicodeDecodeError:
-        raise UserError(f"the file {source.path!r} is not UTF-8 at row {row}; pass --errors replace") from None
+                )
+                tokens = [None] * len(batch)
+                yield Columns(numbers, _texts(texts, numbers, source, reading), dates, documents, groups, tokens)
+                row += n
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"the parquet file {source.path!r} is damaged after row {row}: {error}") from None
+
+
+def _texts(column: Any, rows: list[int], source: Source, reading: Reading) -> list[str]:
+    """Return the texts of an Arrow column; raise an error or replace what is not UTF-8, which Arrow does not check."""
+    import pyarrow as pa
+
+    try:
+        texts: list[str] = column.to_pylist()
+        return texts
+    except UnicodeDecodeError:
+        texts = []
+    for row, data in zip(rows, column.cast(pa.large_binary()).to_pylist(), strict=True):
+        try:
+            texts.append(data.decode(errors=reading.errors))
+        except UnicodeDecodeError:
+            raise UserError(f"the file {source.path!r} is not UTF-8 at row {row}; pass --errors replace") from None
+    return texts
 
 
 def _rows_at_a_time(table: Any, file: IO[bytes], group: int, column: str) -> int:
@@ -95,9 +121,9 @@ def _rows_at_a_time(table: Any, file: IO[bytes], group: int, column: str) -> int
 def _read_jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
     line = 0
     for block in blocks:
-        for text in block.split(b"\n")[: None if not block.endswith(b"\n") else -1]:
+        for text in block.decode().removesuffix("\n").split("\n"):
             line += 1
-            if not text.strip():
+            if not text or text.isspace():
                 continue
             try:
                 record = json.loads(text)

@@ -269,11 +269,11 @@ def _groups(result: Result) -> str:
         f"verdicts follow the same rule as for the corpora, with the same noise floor and control words. The "
         f"difference between the gaps of two groups was tested by reassigning whole documents of each corpus to the "
         f"groups at random (single occurrences, if a group had fewer than {MIN_TESTED_DOCUMENTS} documents in a "
-        f"corpus), up to 10,000 times. The false discovery rate was controlled over the {n_tests:,} words and groups, and over "
-        f"the {n_pairs:,} words and pairs of groups. A word is reported as having changed more in one group than in "
-        f"another if it changed in that group and q ≤ {alpha:g} for the difference. It is reported as differing by who "
-        f"is talking if it differs between the corpora, no group does (q > {alpha:g} for each group, and p > {alpha:g} "
-        f"for all groups combined by Fisher's method), and the shares of the groups in its occurrences differ "
+        f"corpus), up to 10,000 times. The false discovery rate was controlled over the {n_tests:,} words and groups, "
+        f"and over the {n_pairs:,} words and pairs of groups. A word is reported as having changed more in one group "
+        f"than in another if it changed in that group and q ≤ {alpha:g} for the difference. It is reported as "
+        f"differing by who is talking if it differs between the corpora, no group does (q > {alpha:g} for each group, "
+        f"and p > {alpha:g} for all groups combined by Fisher's method), and the shares of the groups in its occurrences differ "
         f"(chi-squared test, p ≤ {alpha:g})."
     )
 

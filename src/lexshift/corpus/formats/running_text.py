@@ -27,7 +27,7 @@ _LONGEST = 1 << 24  # characters of a record; a longer text is divided
 _DEEPEST = 1_000  # nested elements
 _LONGEST_TITLE = 1_000  # characters of a title or a date
 _NAMES = 1_000  # different elements that are counted for an error message
-_SPACE = re.compile(r"[ \t\r\n]+")
+_SPACE = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")  # white space other than a single space
 _SOFT_BREAK = re.compile(f"{SOFT_HYPHEN}[ \t\r\n]+")
 _CLOSING, _OPENING = frozenset(".,;:!?)]}»”’…%"), frozenset("([{«“„‚")
 _TAG = re.compile(r"(?:^|\|)UPosTag=([^|]+)")
