@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import itertools
 import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import nbformat
+import numpy as np
+import pandas as pd
 import pytest
-from nbclient import NotebookClient
 
+import lexshift
 from lexshift import demo_corpora, load
 from lexshift.cli import main
 from lexshift.report.methods import methods
+from lexshift.store.embedding import EmbeddingOptions
 from lexshift.study.result import Result
 from lexshift.study.settings import options_table
+from lexshift.study.trace_result import Trace
+from lexshift.study.word_result import WordResult
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)  # language, title and text
+R_TABLE = re.compile(r'^(\w+) <- (read_parquet|read_csv)\("([^"]+)"\)$', re.MULTILINE)  # variable, function and file
 OUTPUT = ' title="Output"'  # title of a block with lines printed by the preceding commands
 SENSES = """\
 bank,shore,land along a river,We tied the boat to the bank.,Willows grow on the bank of the stream.
@@ -63,6 +68,60 @@ SPEECHES = {
     "cloud": ((10, 0), (10, 0), (15, 1), (10, 0)),
     "web": ((25, 0), (5, 1), (5, 0), (25, 1)),
 }  # number of sentences of the left and the right party in the 1990s, then in the 2010s, and the corpus of the demo
+GERMAN = {
+    "frueher": """\
+Die Maus verschwand hinter dem Schrank, bevor der Kater sie fassen konnte.
+In der Scheune fraß eine Maus das Korn aus dem alten Sack.
+Meine Großmutter stellte jeden Abend eine Falle für die Maus in der Speisekammer auf.
+Das Kind fand am Feldrand eine tote Maus und begrub sie unter der Linde.
+Eine Maus huschte über den Dachboden, und der Hund begann zu bellen.
+Der Bussard stürzte herab und trug die Maus in seinen Krallen davon.
+Unter den Dielen hatte sich eine Maus ein Nest aus Wolle gebaut.
+Im Winter kam die Maus aus dem Garten in den warmen Keller.
+Der Bauer erzählte, dass eine Maus den ganzen Käse angenagt habe.
+Die Katze legte uns am Morgen eine Maus vor die Tür.
+Eine graue Maus lief zwischen den Garben über die Tenne.
+Wir hörten in der Nacht, wie die Maus an dem Brett nagte.
+Der Bäcker zog das Brot mit einem langen Schieber aus dem Ofen.
+Zum Frühstück gab es nur trockenes Brot und eine Tasse Milch.
+Die Mutter schnitt das Brot und bestrich es mit Butter.
+Nach dem Krieg war das Brot knapp, und alle standen lange an.
+Der Wanderer teilte sein letztes Brot mit einem Fremden.
+Auf dem Tisch lag ein halbes Brot neben dem Messer.
+Sie backte das Brot am Samstag für die ganze Woche.
+Der Müller brachte Mehl, damit wir wieder Brot backen konnten.
+Das Brot war so hart, dass man es in die Suppe tauchen musste.
+Mit Brot und Salz begrüßte man die neuen Nachbarn.
+Die Kinder fütterten die Enten am Teich mit altem Brot.
+Der Geruch von frischem Brot zog durch die ganze Gasse.
+""",
+    "heute": """\
+Klicken Sie mit der rechten Taste der Maus auf das Symbol.
+Die Maus ist über ein Kabel mit dem Rechner verbunden.
+Ich habe mir für das Büro eine drahtlose Maus und eine Tastatur bestellt.
+Der Zeiger ruckelt, obwohl ich die Maus und die Unterlage gereinigt habe.
+Man zieht die Datei mit der Maus in den anderen Ordner.
+Ohne Treiber erkennt das Betriebssystem die Maus nicht.
+Am Laptop benutzt sie lieber die Maus als das Touchpad.
+Mit dem Rad der Maus kann man die Seite im Browser verschieben.
+Die Batterie der Maus war leer, mitten in der Präsentation.
+Im Spiel zielt man mit der Maus und läuft mit den Tasten.
+Wer den ganzen Tag mit der Maus arbeitet, bekommt Schmerzen im Handgelenk.
+Eine Maus mit zwei Tasten reicht für dieses Programm aus.
+Der Bäcker an der Ecke verkauft sein Brot auch am Sonntag.
+Zum Frühstück esse ich am liebsten Brot mit Käse.
+Sie schneidet das Brot in dünne Scheiben und legt es in den Korb.
+Nach dem Einkauf lag das Brot ganz unten in der Tasche.
+Er backt sein Brot selbst, weil es ihm besser schmeckt.
+Auf dem Tisch stand ein Korb mit frischem Brot und Butter.
+Das Brot war nach drei Tagen so hart, dass niemand es essen wollte.
+Zur Suppe gibt es in diesem Gasthaus immer ein Stück Brot.
+Die Kinder nehmen Brot und einen Apfel mit in die Schule.
+In der Mühle kann man Mehl kaufen und danach Brot backen.
+Wir haben das alte Brot an die Enten im Park verfüttert.
+Der Duft von warmem Brot kam aus dem Laden.
+""",
+}  # a folder of letters for each period
 RENAMED = {"mouse": "plane", "cloud": "tip", "bread": "tree"}
 
 pytestmark = pytest.mark.skipif(
@@ -98,6 +157,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
+    write_folders(tmp_path)
     return tmp_path
 
 
@@ -114,6 +174,15 @@ def write_annotated(text: Path) -> None:
         conllu.append("")
     text.with_suffix(".vert").write_text("\n".join([*vertical, "</text>"]) + "\n", "utf-8")
     text.with_suffix(".conllu").write_text("\n".join(conllu) + "\n", "utf-8")
+
+
+def write_folders(folder: Path) -> None:
+    """Write the two folders of the first page, as it says, and two folders of German text."""
+    exec(blocks(ROOT / "docs/index.md", "python")[0], {})
+    for name, text in GERMAN.items():
+        (folder / name).mkdir()
+        for i in range(6):
+            (folder / name / f"brief-{i + 1}.txt").write_text("\n".join(text.splitlines()[i::6]) + "\n", "utf-8")
 
 
 def write_dated(folder: Path) -> None:
@@ -202,19 +271,16 @@ def write_sense_tasks(folder: Path) -> None:
 
 
 def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """Run a line of the documentation and return the output of lexshift, which runs in this process."""
+    """Run a line of the documentation and return what lexshift prints, which runs in this process."""
     words = shlex.split(command, comments=True)
     target = words.pop() if ">" in words and words.pop(-2) else None
     if words[0] == "lexshift":
-        monkeypatch.setattr(sys, "argv", words)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert not ended.value.code, err
+        status, out, err = run_lexshift(words, monkeypatch, capsys)
+        assert not status, err
         if target is not None:
             assert out
             (desk / target).write_text(out, "utf-8")
-        return out
+        return out + err
     if words[:2] == ["pip", "install"]:
         # Its dependencies are installed already; this tests that the package is built and installed.
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(desk / "site-packages")]
@@ -232,55 +298,137 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     return ""
 
 
+def run_lexshift(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[object, str, str]:
+    """Run the command line in this process and return its exit status, its output and its messages."""
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    return ended.value.code, out, err
+
+
+def lines_of(text: str) -> set[str]:
+    return {line.rstrip() for line in text.splitlines()}
+
+
 @pytest.mark.model
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
-def test_every_command_runs(
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page, "sh") or blocks(page, "python")], ids=lambda page: page.name
+)
+def test_every_example_runs_and_prints_what_the_page_shows(
     page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if page.name == "data.md":  # it reads the output of a command on another page
         run("lexshift embed old.txt new.txt --words mouse --out results/store", desk, monkeypatch, capsys)
-    printed: set[str] = set()
+    scope: dict[str, object] = {}
+    printed = ""
     for kind, info, text in BLOCK.findall(page.read_text("utf-8")):
         if kind == "sh":
-            outputs = [run(command, desk, monkeypatch, capsys) for command in text.splitlines()]
-            printed = {line.rstrip() for output in outputs for line in output.splitlines()}
+            printed = "".join(run(command, desk, monkeypatch, capsys) for command in text.splitlines())
+        elif kind == "python":
+            exec(compile(text, page.name, "exec"), scope)
+            assert scope["lexshift"]
+            printed = capsys.readouterr().out
+            assert "nan" not in printed
         elif info == OUTPUT:
-            assert {line.rstrip() for line in text.splitlines()} <= printed
+            assert lines_of(text) <= lines_of(printed)
+    if page.name == "index.md":
+        check_quoted_methods(page, desk / "study")
+    if page.name == "r.md":
+        check_r_code("".join(blocks(page, "r")), desk, monkeypatch, capsys)
 
 
-@pytest.mark.model
-def test_readme_shows_lines_of_the_demo_and_index_quotes_its_methods(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+MISTAKES = re.findall(
+    r"^\\| `(lexshift .*?)` \\| `(error: .*?)` \\|", (ROOT / "docs/faq.md").read_text("utf-8"), re.MULTILINE
+)
+
+
+@pytest.mark.parametrize(("command", "message"), MISTAKES, ids=[command for command, _ in MISTAKES])
+def test_mistakes_of_the_first_hour_have_the_documented_message(
+    command: str, message: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["lexshift", "demo", "--out", str(tmp_path / "demo")])
-    with pytest.raises(SystemExit):
-        main()
-    printed = {line.rstrip() for line in capsys.readouterr().out.splitlines()}
-    (table,) = blocks(ROOT / "README.md", "text")
-    assert {line.rstrip() for line in table.splitlines()} <= printed
-    quotes = re.findall(r"(?:^>.*\n)+", (ROOT / "docs/index.md").read_text("utf-8"), re.MULTILINE)
+    (desk / "scan.pdf").write_bytes(b"%PDF-1.4\n")
+    (desk / "page.txt").write_text("<html><body><p>The mouse ran.</p></body></html>", "utf-8")
+    (desk / "posts.csv").write_text("date,text\n03/04/2020,The mouse ran.\n04/03/2021,The mouse sat.\n", "utf-8")
+    status, _, err = run_lexshift(shlex.split(command), monkeypatch, capsys)
+    assert status == 2
+    assert any(re.fullmatch(re.escape(message).replace("…", ".*"), line) for line in err.splitlines()), err
+
+
+def check_quoted_methods(page: Path, folder: Path) -> None:
+    """Check that a page quotes the first and the last paragraph of the methods of a saved result."""
+    quotes = re.findall(r"(?:^>.*\n)+", page.read_text("utf-8"), re.MULTILINE)
     quoted = [" ".join(quote.replace("> ", "").split()) for quote in quotes]
-    result = load(tmp_path / "demo")
+    result = load(folder)
     assert isinstance(result, Result)
     paragraphs = methods(result)
     assert quoted[:2] == [paragraphs[0], paragraphs[-1]]
 
 
+def check_r_code(code: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Check that the R code runs an existing command, and reads existing files, columns and fields."""
+    readers = {"read_parquet": pd.read_parquet, "read_csv": pd.read_csv}
+    tables = {name: readers[reader](desk / file) for name, reader, file in R_TABLE.findall(code)}
+    assert set(tables) == {"scores", "senses", "usages", "kwic", "occurrences"}
+    (arguments,) = re.findall(r'system2\("lexshift", c\((.*?)\)', code, re.DOTALL)
+    status, out, err = run_lexshift(["lexshift", *re.findall(r'"(.*?)"', arguments)], monkeypatch, capsys)
+    assert not status, err
+    tables["words"] = pd.DataFrame(json.loads(out))
+    files = re.findall(r'"([\w/.-]+\.(?:csv|json|npy|parquet|txt|jsonl))"', code)
+    assert {"study/run.json", "study/store/vectors.npy"} < set(files)
+    assert [file for file in files if not (desk / file).is_file()] == []
+    for name, table in tables.items():
+        selected = "".join(re.findall(rf"^.*\b{name}\[[^\n]*, c\((.*?)\)\]", code, re.MULTILINE))
+        columns = {*re.findall(rf"\b{name}\$(\w+)", code), *re.findall(r'"(\w+)"', selected)}
+        assert columns, name
+        assert columns <= set(table.columns), name
+    for column, value in re.findall(r'\$(\w+) == "(\w+)"', code):
+        assert any(value in set(table[column]) for table in tables.values() if column in table), value
+    for path in re.findall(r"\brun((?:\$\w+)+)", code):
+        value = json.loads((desk / "study/run.json").read_text("utf-8"))
+        for field in path.split("$")[1:]:
+            value = value[field]
+        assert value is not None
+    vectors = np.load(desk / "study/store/vectors.npy")
+    assert len(vectors) == len(tables["occurrences"])
+
+
+def test_r_code_calls_public_functions_with_arguments_that_they_have() -> None:
+    code = "".join(blocks(ROOT / "docs/r.md", "r"))
+    calls = re.findall(r"\blexshift\$(\w+)\((.*)\)$", code, re.MULTILINE)
+    assert {name for name, _ in calls} == {"compare", "trace"}
+    options = {*EmbeddingOptions.__annotations__}
+    for name, arguments in calls:
+        named = re.findall(r"\b(\w+) = ", arguments)
+        positional = ["corpus" for argument in arguments.split(", ") if re.fullmatch(r"[a-z]+", argument)]
+        assert named
+        signature = inspect.signature(getattr(lexshift, name))
+        assert set(named) <= {*signature.parameters} - {"options"} | options
+        signature.bind(*positional, **dict.fromkeys(named))
+    for variable, kind in {"result": Result, "decades": Trace}.items():
+        members = re.findall(rf"\b{variable}\$(\w+)", code)
+        assert members
+        assert [member for member in members if not hasattr(kind, member)] == []
+    assert re.findall(r'\$word\("mouse"\)\$(\w+)', code) == ["usages"]
+    assert hasattr(WordResult, "usages")
+
+
 @pytest.mark.model
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-@pytest.mark.usefixtures("desk")
-def test_all_python_examples_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scope: dict[str, object] = {}
-    for block in blocks(page, "python"):
-        exec(compile(block, page.name, "exec"), scope)
-    assert scope["lexshift"]
-    assert "nan" not in capsys.readouterr().out
+def test_readme_shows_lines_of_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run_lexshift(["lexshift", "demo", "--out", str(tmp_path / "demo")], monkeypatch, capsys)
+    assert not status, err
+    table = blocks(ROOT / "README.md", "text")[0]
+    assert lines_of(table) <= lines_of(out)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_is_in_a_tested_block(page: Path) -> None:
     kinds = {kind for kind, _, _ in BLOCK.findall(page.read_text("utf-8"))}
-    assert kinds <= {"sh", "python", "text"}
+    assert kinds <= {"sh", "python", "text"} | ({"r"} if page.name == "r.md" else set())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -301,21 +449,3 @@ def test_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
     )
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "site/index.html").is_file()
-
-
-@pytest.mark.model
-def test_notebook_runs(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "examples/compare.ipynb", tmp_path)
-    notebook = nbformat.read(tmp_path / "compare.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
-    bar = notebook.cells[1].outputs[0]  # the bar moved while the cell ran, and is removed; the notes are left
-    notes = [
-        "note: the encoder is minilm-senses, because the text is in English (--model auto)",
-        "note: there is no comparison with ordinary words, because only 25 words occur 20 times or more in "
-        "both corpora",
-    ]
-    assert (bar.output_type, bar.data["text/html"]) == ("display_data", "<br>".join(notes))
-    assert "3 of 6 words changed between 1950s and 2010s" in shown
-    assert (tmp_path / "report.html").is_file()

@@ -292,7 +292,7 @@ def test_a_file_gives_the_occurrences_of_its_tokens(sentences: list[list[Given]]
         path.write_text("\n".join(lines) + "\n", "utf-8")
         targets = read_targets(WORDS, "lemma", None)
         (block,) = passages_module.read_blocks(
-            passages_module.Source(str(path), path.name, "conllu" if is_conllu else "vertical"),
+            Source(str(path), path.name, "conllu" if is_conllu else "vertical"),
             Reading(),
             Tally(),
             True,

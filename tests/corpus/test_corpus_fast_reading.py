@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from lexshift.corpus import decoding, find_occurrences, passages, periods, read_targets, tables
+from lexshift.corpus import find_occurrences, passages, periods, read_targets, tables
 from lexshift.corpus.dates import DateReader, arrow_dates, date_text
 from lexshift.corpus.decoding import normalise, open_source, read_small_text, utf8_lines
 from lexshift.corpus.formats import running_text
@@ -291,7 +291,3 @@ def test_sentences_within_lines_decide_the_layout(lines: list[str]) -> None:
 @given(st.text(st.sampled_from("a \t\r\n\u2028\xa0")))
 def test_white_space_of_markup_becomes_single_spaces(text: str) -> None:
     assert running_text._clean(text) == re.sub(r"[ \t\r\n]+", " ", text)
-
-
-def test_block_size_is_that_of_the_decoder() -> None:
-    assert passages.BLOCK == decoding.BLOCK >= tables._BYTES

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -160,7 +160,9 @@ def test_invalid_path_is_refused_with_the_accepted_corpora(tmp_path: Path, corpu
     calls: list[Callable[[], object]] = [
         lambda: find_sources(corpus),
         lambda: lexshift.compare(corpus, other, words=["mouse"]),
-        lambda: lexshift.compare(other, corpus or 3, words=["mouse"]),  # without a second corpus it may be divided
+        lambda: lexshift.compare(
+            other, corpus or cast(Any, 3), words=["mouse"]
+        ),  # without a second corpus it may be divided
         lambda: lexshift.discover(corpus, other),
         lambda: lexshift.embed(corpus, words=["mouse"]),
         lambda: lexshift.trace(other, corpus, words=["mouse"]),

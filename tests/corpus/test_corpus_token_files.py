@@ -321,8 +321,6 @@ def test_without_sentences_a_paragraph_is_a_line_of_prose() -> None:
 @pytest.mark.parametrize("n_words", [2 * SOFT, 4 * HARD])
 def test_text_without_any_structure_is_divided_into_lines(n_words: int) -> None:
     mark = "." if n_words == 2 * SOFT else "a"
-    (block,) = read(f"a\n{mark}\n" * (n_words // 2), "vertical", [n_words // 3])[:1] or [None]
-    assert block is not None
     blocks = read(f"a\n{mark}\n" * (n_words // 2), "vertical", [n_words // 3])
     lines = [line for each in blocks for line in each.data.split(b"\n")]
     assert b" ".join(lines).split() == [b"a", mark.encode()] * (n_words // 2)

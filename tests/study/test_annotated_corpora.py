@@ -81,11 +81,11 @@ def scores(result: Result) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("kind", ["vertical", "conllu"])
 def test_annotated_files_and_the_same_text_have_identical_scores(corpora: dict[str, list[Path]], kind: str) -> None:
     options = {**FAST, "control": "none", "max_per_word": 0, "language": "en"}
-    plain = compare(*corpora["text"], WORDS, **options)
-    assert scores(compare(*corpora[kind], WORDS, **options)) == scores(plain)
-    by_lemma = compare(*corpora[kind], WORDS, match="lemma", **options)
+    plain = compare(*corpora["text"], words=WORDS, **options)
+    assert scores(compare(*corpora[kind], words=WORDS, **options)) == scores(plain)
+    by_lemma = compare(*corpora[kind], words=WORDS, match="lemma", **options)
     assert scores(by_lemma) == scores(plain)
-    tagged = compare(*corpora[kind], [f"{word}/NOUN" for word in WORDS], match="lemma", **options)
+    tagged = compare(*corpora[kind], words=[f"{word}/NOUN" for word in WORDS], match="lemma", **options)
     numbers = ["n_old", "n_new", "distance"]  # those that do not depend on random numbers, which are drawn for a name
     found = tagged.table.set_index("word")[numbers].rename(lambda word: word.removesuffix("/NOUN"))
     assert found.to_dict("index") == plain.table.set_index("word")[numbers].to_dict("index")
@@ -124,8 +124,9 @@ def test_a_dated_vertical_file_is_traced(tmp_path: Path) -> None:
 
 def test_words_with_tags_are_saved_and_loaded(corpora: dict[str, list[Path]], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    compare(*corpora["vertical"], ["mouse/NOUN", "bread"], out=out, control="none", language="en", **FAST)
+    compare(*corpora["vertical"], words=["mouse/NOUN", "bread"], out=out, control="none", language="en", **FAST)
     result = load(out)
+    assert isinstance(result, Result)
     assert sorted(result.scores.words) == ["bread", "mouse/NOUN"]
     assert "mouse/NOUN" in (out / "scores.csv").read_text("utf-8")
     assert json.loads((out / "run.json").read_text("utf-8"))["forms"] == {"mouse/NOUN": ["mouse"], "bread": ["bread"]}

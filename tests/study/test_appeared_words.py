@@ -141,11 +141,11 @@ def test_candidates_follow_from_the_definition(
                 expected[word] = "appeared"
     assert {word.word: word.verdict for word in found.words} == expected
     assert found.tested == len(tested)
-    for word in found.words:
-        rows = [[n, size - n] for n, size in zip(word.counts, sizes, strict=True)]
+    for listed in found.words:
+        rows = [[n, size - n] for n, size in zip(listed.counts, sizes, strict=True)]
         ratio = chi2_contingency(rows, correction=False, lambda_="log-likelihood").statistic
-        assert word.log_likelihood == pytest.approx(ratio, rel=1e-6)
-        assert word.q == pytest.approx(q[word.word])
+        assert listed.log_likelihood == pytest.approx(ratio, rel=1e-6)
+        assert listed.q == pytest.approx(q[listed.word])
     ranked = [word.log_likelihood for word in found.words]
     assert ranked == sorted(ranked, reverse=True)
 

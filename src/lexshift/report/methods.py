@@ -273,8 +273,8 @@ def _groups(result: Result) -> str:
         f"and over the {n_pairs:,} words and pairs of groups. A word is reported as having changed more in one group "
         f"than in another if it changed in that group and q ≤ {alpha:g} for the difference. It is reported as "
         f"differing by who is talking if it differs between the corpora, no group does (q > {alpha:g} for each group, "
-        f"and p > {alpha:g} for all groups combined by Fisher's method), and the shares of the groups in its occurrences differ "
-        f"(chi-squared test, p ≤ {alpha:g})."
+        f"and p > {alpha:g} for all groups combined by Fisher's method), and the shares of the groups in its "
+        f"occurrences differ (chi-squared test, p ≤ {alpha:g})."
     )
 
 
