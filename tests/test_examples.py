@@ -24,7 +24,7 @@ def test_demo_ranks_the_words_with_a_new_sense_above_the_others(capsys: pytest.C
 
 def run_notebook(name: str, folder: Path) -> list[nbformat.NotebookNode]:
     """Run a notebook in a folder and return the outputs of its cells."""
-    notebook = nbformat.read(EXAMPLES / name, as_version=4)
+    notebook = nbformat.read(EXAMPLES / name, as_version=4)  # type: ignore[no-untyped-call]
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.outputs for cell in cells] == [[]] * len(cells), "the outputs of the notebook must be removed"
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
@@ -43,7 +43,8 @@ def test_two_novels_are_read_as_wrapped_text_without_header_and_licence(tmp_path
     bar = next(output for output in outputs if output.output_type == "display_data")
     notes = [
         "note: the encoder is minilm-senses, because the text is in English (--model auto)",
-        "note: there is no comparison with ordinary words, because only 25 words occur 20 times or more in both corpora",
+        "note: there is no comparison with ordinary words, because only 25 words occur 20 times or more in both "
+        "corpora",
     ]  # the progress bar is removed at the end, and the notes are left
     assert bar.data["text/html"] == "<br>".join(notes)
     assert "2 of 4 words changed between first and second" in text

@@ -81,11 +81,12 @@ def scores(result: Result) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("kind", ["vertical", "conllu"])
 def test_annotated_files_and_the_same_text_have_identical_scores(corpora: dict[str, list[Path]], kind: str) -> None:
     options = {**FAST, "control": "none", "max_per_word": 0, "language": "en"}
-    plain = compare(*corpora["text"], words=WORDS, **options)
-    assert scores(compare(*corpora[kind], words=WORDS, **options)) == scores(plain)
-    by_lemma = compare(*corpora[kind], words=WORDS, match="lemma", **options)
+    (old, new), (old_file, new_file) = corpora["text"], corpora[kind]
+    plain = compare(old, new, words=WORDS, **options)
+    assert scores(compare(old_file, new_file, words=WORDS, **options)) == scores(plain)
+    by_lemma = compare(old_file, new_file, words=WORDS, match="lemma", **options)
     assert scores(by_lemma) == scores(plain)
-    tagged = compare(*corpora[kind], words=[f"{word}/NOUN" for word in WORDS], match="lemma", **options)
+    tagged = compare(old_file, new_file, words=[f"{word}/NOUN" for word in WORDS], match="lemma", **options)
     numbers = ["n_old", "n_new", "distance"]  # those that do not depend on random numbers, which are drawn for a name
     found = tagged.table.set_index("word")[numbers].rename(lambda word: word.removesuffix("/NOUN"))
     assert found.to_dict("index") == plain.table.set_index("word")[numbers].to_dict("index")
@@ -124,7 +125,8 @@ def test_a_dated_vertical_file_is_traced(tmp_path: Path) -> None:
 
 def test_words_with_tags_are_saved_and_loaded(corpora: dict[str, list[Path]], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    compare(*corpora["vertical"], words=["mouse/NOUN", "bread"], out=out, control="none", language="en", **FAST)
+    old, new = corpora["vertical"]
+    compare(old, new, words=["mouse/NOUN", "bread"], out=out, control="none", language="en", **FAST)
     result = load(out)
     assert isinstance(result, Result)
     assert sorted(result.scores.words) == ["bread", "mouse/NOUN"]
