@@ -31,6 +31,8 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)  # language, title and text
 R_TABLE = re.compile(r'^(\w+) <- (read_parquet|read_csv)\("([^"]+)"\)$', re.MULTILINE)  # variable, function and file
+MISTAKE = re.compile(r"^\| `(lexshift [^`]*)` \| `(error: [^`]*)` \|", re.MULTILINE)  # command and message
+MISTAKES = MISTAKE.findall((ROOT / "docs/faq.md").read_text("utf-8"))
 OUTPUT = ' title="Output"'  # title of a block with lines printed by the preceding commands
 SENSES = """\
 bank,shore,land along a river,We tied the boat to the bank.,Willows grow on the bank of the stream.
@@ -292,18 +294,15 @@ def test_every_example_runs_and_prints_what_the_page_shows(
             printed = "".join(run(command, desk, monkeypatch, capsys) for command in text.splitlines())
         elif kind == "python":
             exec(compile(text, page.name, "exec"), scope)
-            assert scope["lexshift"]
             printed = capsys.readouterr().out
             assert "nan" not in printed
         elif info == OUTPUT:
             assert lines_of(text) <= lines_of(printed)
+    assert "lexshift" in scope or not blocks(page, "python")
     if page.name == "index.md":
         check_quoted_methods(page, desk / "study")
     if page.name == "r.md":
         check_r_code("".join(blocks(page, "r")), desk, monkeypatch, capsys)
-
-
-MISTAKES = re.findall(r"^\\| `(lexshift .*?)` \\| `(error: .*?)` \\|", (ROOT / "docs/faq.md").read_text("utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize(("command", "message"), MISTAKES, ids=[command for command, _ in MISTAKES])
@@ -328,9 +327,7 @@ def check_quoted_methods(page: Path, folder: Path) -> None:
     assert quoted[:2] == [paragraphs[0], paragraphs[-1]]
 
 
-def check_r_code(
-    code: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def check_r_code(code: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Check that the R code runs an existing command, and reads existing files, columns and fields."""
     readers = {"read_parquet": pd.read_parquet, "read_csv": pd.read_csv}
     tables = {name: readers[reader](desk / file) for name, reader, file in R_TABLE.findall(code)}

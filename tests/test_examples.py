@@ -43,7 +43,8 @@ def test_two_novels_are_read_as_wrapped_text_without_header_and_licence(tmp_path
     bar = next(output for output in outputs if output.output_type == "display_data")
     notes = [
         "note: the encoder is minilm-senses, because the text is in English (--model auto)",
-        "note: there is no comparison with ordinary words, because only 25 words occur 20 times or more in both corpora",
+        "note: there is no comparison with ordinary words, because only 25 words occur 20 times or more in both "
+        "corpora",
     ]  # the progress bar is removed at the end, and the notes are left
     assert bar.data["text/html"] == "<br>".join(notes)
     assert "2 of 4 words changed between first and second" in text
@@ -54,7 +55,7 @@ def test_two_novels_are_read_as_wrapped_text_without_header_and_licence(tmp_path
 
 def test_dated_table_is_split_at_a_day_and_traced_by_quarter(tmp_path: Path) -> None:
     text = shown(run_notebook("dated_table.ipynb", tmp_path))
-    assert "3 of 6 words changed between before 2020-01-01 and from 2020-01-01" in text
+    assert "3 of 6 words changed" in text
     assert "2020-Q4" in text
     assert (tmp_path / "posts.html").is_file()
 
