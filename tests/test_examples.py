@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -22,16 +23,16 @@ def test_demo_ranks_the_words_with_a_new_sense_above_the_others(capsys: pytest.C
     assert set(list(ranking)[:4]) == {"mouse", "cloud", "tablet", "stream"}
 
 
-def run_notebook(name: str, folder: Path) -> list[nbformat.NotebookNode]:
+def run_notebook(name: str, folder: Path) -> list[Any]:
     """Run a notebook in a folder and return the outputs of its cells."""
-    notebook = nbformat.read(EXAMPLES / name, as_version=4)
+    notebook = nbformat.read(EXAMPLES / name, as_version=4)  # type: ignore[no-untyped-call]
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.outputs for cell in cells] == [[]] * len(cells), "the outputs of the notebook must be removed"
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
     return [output for cell in cells for output in cell.outputs]
 
 
-def shown(outputs: list[nbformat.NotebookNode]) -> str:
+def shown(outputs: list[Any]) -> str:
     """Return everything that the cells of a notebook display, as text and as HTML."""
     data = [part for output in outputs for part in output.get("data", {}).values()]
     return "\n".join(map(str, data)) + "\n".join(output.get("text", "") for output in outputs)
