@@ -27,6 +27,8 @@ READING = {
     "errors": "strict",
     "text_column": "text",
     "strict": False,
+    "xpath": None,
+    "columns": None,
 }
 
 
@@ -192,6 +194,8 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["--language", "de"], {"language": "de"}),
     (["--encoding", "cp1252"], {"encoding": "cp1252"}),
     (["--strict"], {"strict": True}),
+    (["--xpath", "//p"], {"xpath": "//p"}),
+    (["--columns", "word,lemma"], {"columns": "word,lemma"}),
     (["--errors", "replace"], {"errors": "replace"}),
     (["--text-column", "body"], {"text_column": "body"}),
     (["--revision", "v1"], {"revision": "v1"}),

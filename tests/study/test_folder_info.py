@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from shell import Terminal, Toy, only_sentence
 
-from lexshift import Siblings, UserError, compare, discover, embed, find_senses, load, trace
+from lexshift import Siblings, UserError, compare, demo_corpora, discover, embed, find_senses, load, trace
+from lexshift.demo import ExampleEncoder
 from lexshift.store.format import digest
 from lexshift.study.folder_info import COMPLETE, INCOMPLETE, INTERRUPTED, FolderInfo, describe_results, describe_store
 
@@ -207,3 +208,14 @@ def test_other_folders_are_refused_in_one_sentence(terminal: Terminal) -> None:
     assert sentence == "the folder 'nowhere' is not there; give the folder of results, a store or a tuned model"
     assert "is a file" in only_sentence(terminal.run("info", "1950.txt"))
     assert "json, table" in only_sentence(terminal.run("info", "empty", "--format", "csv"))
+
+
+def test_results_of_python_objects_are_described(tmp_path: Path) -> None:
+    old, new = (corpus.read_text("utf-8").splitlines() for corpus in demo_corpora())
+    compare(old, new, words=["mouse"], model=ExampleEncoder(), resamples=50, control=None, out=tmp_path / "results")
+    info = describe_results(tmp_path / "results")
+    assert info is not None
+    assert [(corpus["object"], corpus["records"]) for corpus in info.corpora] == [
+        ("list", len(old)),
+        ("list", len(new)),
+    ]

@@ -92,7 +92,15 @@ def _rows(info: FolderInfo) -> list[tuple[str, str]]:
 
 def _describe_corpus(corpus: dict[str, Any]) -> str:
     texts = [str(corpus["path"])] if "path" in corpus else []
+    if "object" in corpus:
+        texts.append(f"{corpus['object']} of {with_unit(corpus['records'], 'records')}")
     if "files" in corpus:
         texts += [with_unit(corpus["files"], "files"), with_unit(corpus["words"], "running words")]
         texts.append(size(corpus["bytes"]))
-    return ", ".join(texts)
+    lines = [", ".join(texts)]
+    lines += [f"skipped or altered: {with_unit(n, reason)}" for reason, n in corpus.get("skipped", {}).items()]
+    if corpus.get("encodings") or corpus.get("unreadable"):
+        from lexshift.corpus.sources import describe_files  # imported here because it is slow
+
+        lines += describe_files(corpus)
+    return "\n".join(lines)

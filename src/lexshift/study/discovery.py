@@ -31,7 +31,7 @@ class Discovery(Result):
 
     Parameters
     ----------
-    siblings, words, run, space, scores, labels, evidence, backdrop, senses, controls, appeared_words
+    siblings, words, run, space, scores, labels, evidence, backdrop, senses, controls, appeared_words, group_comparison
         As for :class:`lexshift.Result`.
     vocabulary : Vocabulary
         Every word that is frequent in one of the corpora, with the reason if it was left out.

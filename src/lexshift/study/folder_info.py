@@ -21,6 +21,10 @@ from lexshift.utils.quantities import with_unit
 
 COMPLETE, INTERRUPTED, INCOMPLETE = "complete", "interrupted", "incomplete"
 """States of a folder: all is there, a run was stopped, or files are missing."""
+_CORPUS = (
+    *("name", "path", "object", "records", "files", "words", "bytes", "skipped", "encodings"),
+    "unreadable",
+)  # what is said about a corpus
 _SHARDS = f"*{Path(SHARD.format(0)).suffix}"
 
 
@@ -106,10 +110,7 @@ def _describe_record(folder: Path, record: Mapping[str, Any]) -> FolderInfo:
     stopped = [name for name in (STORE, CONTROL) if (folder / name / UNFINISHED / PLAN).is_file()]
     if stopped:
         missing.append(f"the end of a later run, which was stopped while it encoded ({', '.join(stopped)})")
-    corpora = [
-        {name: entry[name] for name in ("name", "path", "files", "words", "bytes", "skipped")}
-        for entry in record["corpora"]
-    ]
+    corpora = [{name: entry[name] for name in _CORPUS if name in entry} for entry in record["corpora"]]
     return FolderInfo(
         path=str(folder),
         kind=record["kind"],

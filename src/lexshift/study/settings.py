@@ -234,7 +234,7 @@ class Settings:
     strategy: Strategy = _setting(
         "random", "Usages to swap: random, or distance for the most distant ones.", SCORES, str, questions=SCORED)
     normalised: bool = _setting(
-        False, "Normalise the number of swaps by the sizes of the corpora.",
+        False, "Normalise swaps by corpus size.",
         SCORES, bool, flags=("--normalised",), check=bool, questions=SCORED)
     rate: float | Literal["auto"] = _setting(
         0.5, "Share of usages to swap, from 0 to 1; auto searches for the best one.",
@@ -250,20 +250,20 @@ class Settings:
         AUTO, "Ordinary words to compare with: auto, none, a number or a file.",
         SCORES, str, check=_check_control, questions=SCORED)
     repeats: int = _setting(
-        20, "Number of random swaps to average over.",
+        20, "Number of random swaps.",
         SCORES, int, check=_check(checks.positive, "repeats"), questions=SCORED)
     alpha: float = _setting(
-        0.05, "False discovery rate of the tests.",
+        0.05, "False discovery rate.",
         SCORES, float, check=lambda alpha: checks.between_0_and_1(alpha, "alpha"))
     permutations: int | Literal["auto"] = _setting(
-        "auto", "Maximum number of permutations per test, or auto.",
+        "auto", "Permutations per test.",
         SCORES, str, check=_check(checks.positive_or_auto, "permutations"),
         parse=_number_or_auto("permutations", int, "a whole number"))
     resamples: int = _setting(
-        1_000, "Number of random half-samples for the 95 % intervals.",
+        1_000, "Half-samples for intervals.",
         SCORES, int, check=_check(checks.positive, "resamples"), defaults={DISCOVER: 100}, questions=SCORED)
     seed: int = _setting(
-        0, "Seed for swaps, permutations and resamples.", SCORES, int, check=checks.seed)
+        0, "Seed of random numbers.", SCORES, int, check=checks.seed)
 
     clustering: str = _setting(
         "graph", "Rule that divides usages into senses: graph, agglomerative, mixture or affinity.",
@@ -291,29 +291,29 @@ class Settings:
         "auto", "Contents of a line: lines (a sentence), prose (a paragraph), wrapped (a part of a paragraph) or auto.",
         READING, str)
     language: str = _setting(
-        "auto", "ISO code of the language; auto detects it.", READING, str)
+        "auto", "ISO code of the language.", READING, str)
     encoding: str = _setting(
-        "auto", "Character encoding of text files; auto detects that of each file which is not UTF-8.", READING, str)
+        "auto", "Encoding of text files.", READING, str)
     errors: str = _setting(
-        "strict", "Treatment of invalid bytes: strict (the file cannot be read) or replace.", READING, str)
+        "strict", "Invalid bytes: strict or replace.", READING, str)
     text_column: str = _setting(
         "text", "Table column with the text.", READING, str)
     date_column: str | None = _setting(
-        None, "Table column that holds the date (default: one called date, time or year).",
+        None, "Column of the date (default: by its name).",
         READING, str | None)
     document_column: str | None = _setting(
         None, "Table column that names the document of each text (default: a file is a document).",
         READING, str | None)
     xpath: str | None = _setting(
-        None, "XPath of the elements of XML and HTML files to read (default: paragraphs, sentences and verses).",
+        None, "XPath of the XML or HTML elements to read.",
         READING, str | None)
     strict: bool = _setting(
-        False, "Stop at a file that cannot be read (default: skip it if the corpus has other files).",
+        False, "Stop at a file that cannot be read.",
         READING, bool, flags=("--strict",), check=bool)
     date_order: str = _setting(
         "auto", "Order of dates such as 03/04/2020: DMY, MDY or YMD.", READING, str)
     columns: str | None = _setting(
-        None, "Columns of files with one token per line, in order, such as word,tag,lemma (default: by format).",
+        None, "Columns of .vert, such as word,tag,lemma.",
         READING, str | None)
     groups: str | None = _setting(
         None, "Groups to compare: a table column (party, or party=left,right), or folder.",

@@ -34,7 +34,7 @@ def load_semeval(folder: Path, suffix: str = "strip", text: str = "lemma") -> Da
     if not words:
         raise UserError(f"{str(path)!r} is empty; it must list one target per line")
     targets = read_targets(list(words), "token")
-    reading = Reading(split="lines")
+    reading = Reading(encoding="utf-8", split="lines")
     collector, texts = UsageCollector(), []
     for period in range(2):
         corpus = folder / f"corpus{period + 1}" / text
