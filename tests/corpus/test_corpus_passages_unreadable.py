@@ -12,9 +12,12 @@ import zstandard
 
 from lexshift.corpus import Reading, Tally, decoding, find_occurrences, passages, read_targets
 from lexshift.corpus.counting import count_words
+from lexshift.corpus.dated_corpus import check_first_dates, split_readings
 from lexshift.corpus.language import detect_languages
+from lexshift.corpus.lemmas import find_annotation
 from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.periods import find_in_periods
+from lexshift.corpus.preview import may_occur
 from lexshift.corpus.sources import UNREADABLE, Source, describe_files, find_sources
 from lexshift.corpus.word_rule import rule
 from lexshift.engine.cache import Cache
@@ -209,3 +212,24 @@ def test_record_names_a_few_files() -> None:
     assert encodings == "9 files are not UTF-8: 0.txt (utf-16), 1.txt (cp1252), 2.txt (cp1252), 6 more"
     assert skipped == [f"skipped: the file 'x/{i}.pdf' is a PDF" for i in range(3)]
     assert describe_files({"skipped": {}}) == []
+
+
+def test_checks_before_a_run_skip_the_files_that_the_run_skips(tmp_path: Path) -> None:
+    text, tables, tagged = (tmp_path / name for name in ("text", "tables", "tagged"))
+    for folder in (text, tables, tagged):
+        folder.mkdir()
+        (folder / "0.pdf").write_bytes(b"%PDF-1.7")
+    (text / "0.txt").write_bytes(gzip.compress(b"a mouse ran\n" * 9)[:-9])
+    (text / "1.txt").write_text("a mouse ran\n" * 9, "utf-8")
+    targets = read_targets(["mouse"])
+    assert may_occur({"": text}, {"": Reading()}, "word", targets)
+    with pytest.raises(UserError, match=r"'.*0\.pdf' is a PDF"):
+        may_occur({"": text}, {"": Reading(strict=True)}, "word", targets)
+    (tables / "0.csv").write_text("body\nno text\n", "utf-8")
+    (tables / "1.csv").write_text("text,date\na mouse,2019-01-01\na mouse,2021-01-01\n", "utf-8")
+    check_first_dates(tables, "year", Reading(date_column="date"))
+    before, since = split_readings(tables, "2020-01-01", Reading(date_column="date"))
+    assert (before.before, since.since) == ("2020-01-01", "2020-01-01")
+    (tagged / "0.conllu").write_text("1\tmice\n", "utf-8")
+    (tagged / "1.conllu").write_text("1\tmice\tmouse\tNOUN" + "\t_" * 6 + "\n\n", "utf-8")
+    assert find_annotation(tagged, Reading()) == (True, True)

@@ -10,7 +10,7 @@ from functools import partial
 
 from lexshift.corpus.date_range import TABLES, is_dated_by_name
 from lexshift.corpus.dates import OF_YEARS, Date, DateReader, date_of_file
-from lexshift.corpus.passages import read_blocks
+from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.tables import column_names
 from lexshift.errors import UserError, join_names
@@ -150,7 +150,6 @@ def _date_blocks(
             yield {} if date is None else {source.name: period_of(date)}
             continue
         dates = DateReader(period_of, reading.date_order, of_years)
-        blocks = read_blocks(source, reading, Tally())
-        for block in blocks:
+        for block in read_corpus([source], reading, Tally()):
             rows = zip(block.dates or (), block.rows or (), strict=True)
             yield {text: dates.period(text, source.name, row) for text, row in rows if text is not None}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from itertools import islice
 
-from lexshift.corpus.passages import read_blocks
+from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
@@ -49,12 +49,12 @@ def find_annotation(corpus: str | os.PathLike[str], reading: Reading) -> tuple[b
     sources = find_sources(corpus)
     if sources[0].path == STANDARD_INPUT:
         return False, False
-    annotated = [source for source in sources if source.kind in ANNOTATED]
-    has_lemmas, has_tags = [len(annotated) == len(sources)], [False]
+    readable = [source for source in sources if not source.fault]
+    annotated = [source for source in readable if source.kind in ANNOTATED]
+    has_lemmas, has_tags = [len(annotated) == len(readable)], [False]
     for source in annotated[:: max(1, -(-len(annotated) // _FILES))]:
-        blocks = read_blocks(source, reading, Tally(), annotate=True)
+        blocks = read_corpus([source], reading, Tally(), annotate=True)
         found = [block.annotation for block in islice(blocks, _BLOCKS)]
-        blocks.close()
         has_lemmas.append(not found or any(each is not None and each.lemmas is not None for each in found))
         has_tags.append(any(each is not None and each.tags is not None for each in found))
     return all(has_lemmas), any(has_tags)

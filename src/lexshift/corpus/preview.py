@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from lexshift.corpus.passages import read_blocks
+from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import rule
@@ -47,9 +47,6 @@ def may_occur(
 def _folded_blocks(corpus: str | os.PathLike[str], reading: Reading, match: str) -> Iterable[str]:
     """Yield the text of a corpus in blocks, with folded letters, and with U+0000 in the place of separators."""
     table = rule(match)
-    for source in find_sources(corpus):
-        blocks = read_blocks(source, reading, Tally())
-        for block in blocks:
-            codes = np.frombuffer(block.data.decode().encode("utf-32-le"), "<u4")  # (characters,)
-            yield table[codes].astype("<u4").tobytes().decode("utf-32-le")
-        blocks.close()
+    for block in read_corpus(find_sources(corpus), reading, Tally()):
+        codes = np.frombuffer(block.data.decode().encode("utf-32-le"), "<u4")  # (characters,)
+        yield table[codes].astype("<u4").tobytes().decode("utf-32-le")

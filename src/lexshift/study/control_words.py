@@ -190,13 +190,14 @@ def _make_targets(words: Sequence[str], reader: CorpusReader, named: Targets | N
 
 def _describe_too_few(n_words: int, reader: CorpusReader, named: Targets | None, is_vocabulary: bool) -> str:
     """Return the reason why there are no control words, of which only ``n_words`` are frequent enough."""
-    words = (
-        f"{n_words} {'word' if n_words == 1 else 'words'}"
-        if named is None
-        else f"{n_words} of the {len(named.words)} control words"
-    )
-    if is_vocabulary:
-        words = f"{n_words} of the words studied" if named is None else f"{words} are studied and"
+    some = f"only {n_words}" if n_words else "none"
+    if named is not None:
+        words = f"{some} of the {len(named.words)} control words"
+        words += " are studied and" if is_vocabulary else ""
+    elif is_vocabulary:
+        words = f"{some} of the words studied"
+    else:
+        words = f"{some} {'word' if n_words == 1 else 'words'}" if n_words else "no word"
     where = "both corpora" if len(reader.corpora) == 2 else "the first and the last corpus"
     where = where if reader.by is None else "the first and the last period"
-    return f"only {words} {'occurs' if n_words == 1 else 'occur'} {MIN_COUNT} times or more in {where}"
+    return f"{words} {'occurs' if n_words <= 1 else 'occur'} {MIN_COUNT} times or more in {where}"

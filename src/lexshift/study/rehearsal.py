@@ -23,7 +23,9 @@ from lexshift.study.words import choose_vocabulary, count_first_and_last
 from lexshift.utils.monitor import Silent
 
 SMALL = 8_000_000
-"""Number of bytes of corpora that are read once more, before the encoder is loaded."""
+"""Number of bytes of corpora in which the words are chosen and found before the encoder is loaded."""
+PREVIEWED = 64_000_000
+"""Number of bytes of plain text that is searched for any sign of the words, which ends at the first one."""
 
 
 def rehearse(
@@ -55,12 +57,15 @@ def rehearse(
         return
     check_place(model)
     sources = [source for corpus in periods.corpora for source in find_sources(corpus)]
-    if any(source.path == STANDARD_INPUT for source in sources) or sum(source.size for source in sources) > SMALL:
+    size = sum(source.size for source in sources)
+    if any(source.path == STANDARD_INPUT for source in sources) or size > PREVIEWED:
         return
     is_new = settings.out is None or not (Path(settings.out) / STORE / INDEX).exists()  # a store may have other words
     is_plain = all(source.kind == "text" for source in sources) and settings.match != "lemma" and settings.by is None
     if is_plain and not may_occur(periods.by_key(), readings, settings.match, targets) and targets and is_new:
         raise no_occurrence(targets.words, settings.match)
+    if size > SMALL:
+        return
     reader = CorpusReader(periods.by_key(), readings, settings.match, None, settings.by, Silent())
     if targets is None:
         vocabulary = choose_vocabulary(question, reader, count_first_and_last(reader), settings, language, Silent())
