@@ -1,4 +1,4 @@
-"""What a command prints about its results, as plain values: they can be saved, and printed again without a result."""
+"""Define the printout of results as plain values, which can be saved, and printed again without a result."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def join_blocks(blocks: Iterable[Block], size: int) -> Iterator[Block]:
     """
     held, held_size = list[Block](), 0
     for block in chain(blocks, [None]):
-        is_other = block is None or block.annotation is not None or (block.file, block.split) != _place(held)
+        is_other = block is None or block.annotation is not None or (block.file, block.split) != _file_and_split(held)
         if held and (is_other or held_size >= size):
             yield _join(held)
             held, held_size = [], 0
@@ -177,12 +177,12 @@ def join_blocks(blocks: Iterable[Block], size: int) -> Iterator[Block]:
             yield block
 
 
-def _place(blocks: Sequence[Block]) -> tuple[str, str] | None:
+def _file_and_split(blocks: Sequence[Block]) -> tuple[str, str] | None:
     return (blocks[0].file, blocks[0].split) if blocks else None
 
 
 def _join(blocks: Sequence[Block]) -> Block:
-    def joined(columns: Sequence[list[V] | None]) -> list[V] | None:
+    def join_columns(columns: Sequence[list[V] | None]) -> list[V] | None:
         known = [column for column in columns if column is not None]
         return list(chain.from_iterable(known)) if len(known) == len(columns) else None
 
@@ -191,10 +191,10 @@ def _join(blocks: Sequence[Block]) -> Block:
     return replace(
         blocks[0],
         data=b"\n".join([block.data for block in blocks]),
-        rows=joined([block.rows for block in blocks]),
-        dates=joined([block.dates for block in blocks]),
-        documents=joined([block.documents for block in blocks]),
-        groups=joined([block.groups for block in blocks]),
+        rows=join_columns([block.rows for block in blocks]),
+        dates=join_columns([block.dates for block in blocks]),
+        documents=join_columns([block.documents for block in blocks]),
+        groups=join_columns([block.groups for block in blocks]),
     )
 
 

@@ -8,6 +8,7 @@ a sentence, and comments begin with a number sign.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -106,7 +107,7 @@ class _Lines(NamedTuple):
         return _Lines(self.data[end:], self.separators[first:] - np.int32(2 * end))
 
 
-class _Reader:
+class _Reader(ABC):
     """Read a file with one token per line, and remember what is known about the document at the current line."""
 
     columns = VERTICAL
@@ -163,7 +164,7 @@ class _Reader:
     def _decode(self, chunk: bytes) -> bytes:
         return normalise_utf8(chunk)
 
-    def _examine(self, data: bytes) -> None:
+    def _examine(self, data: bytes) -> None:  # noqa: B027  a format without variants has nothing to decide
         """Decide from the beginning of the file how to read it."""
 
     def _parse(self, lines: _Lines, is_last: bool) -> tuple[TokenBlock | None, int]:
@@ -236,9 +237,9 @@ class _Reader:
         names = [name or self._source.name for name in documents] if any(documents) else None
         return dates[:n_lines] if has_dates else None, None if names is None else names[:n_lines]
 
+    @abstractmethod
     def _note(self, text: str, line: int) -> None:
         """Update the date and the document after a tag or a comment that stands before a line of the text."""
-        raise NotImplementedError
 
     def _name_document(self, attributes: dict[str, str]) -> str | None:
         """Return the name of a document with these attributes, or None if an option names another attribute."""

@@ -22,7 +22,7 @@ _INDEX_BYTES, _CORPUS_BYTES = 400, 60  # bytes that a word takes in store.json, 
 
 @dataclass(frozen=True, eq=False)
 class StoreForecast:
-    """What a run will write into a store.
+    """The contents and the size of a store that a run will write.
 
     Attributes
     ----------

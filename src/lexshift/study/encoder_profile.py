@@ -41,7 +41,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CUDA_
 
 @dataclass(frozen=True)
 class EncoderProfile:
-    """What a plan needs to know of an encoder.
+    """The facts about an encoder that a plan needs.
 
     Attributes
     ----------

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexshift.scoring.scores import Comparisons, Scoring, score_words
+from lexshift.scoring.scores import Comparisons, score_words
 from lexshift.store.plan import StoreContents
-from lexshift.study.settings import CONFIDENCE, Settings
+from lexshift.study.settings import Settings
 from lexshift.study.study_plan import TimeRange
 from lexshift.study.usages import find_steps
 from lexshift.utils.arrays import Matrix
@@ -89,15 +89,7 @@ def _time_scoring(sizes: Sequence[tuple[int, int]], dimensions: int, settings: S
         )
         for i, (old, new) in enumerate(smaller)
     ]
-    scoring = Scoring(
-        settings.sscd(),
-        settings.rate,
-        settings.permutations,
-        settings.resamples,
-        CONFIDENCE,
-        settings.alpha,
-        own_metric=settings.tests_own_metric,
-    )
+    scoring = settings.scoring()
     begun = time.perf_counter()
     score_words(Comparisons(range(len(pairs)), pairs.__getitem__), scoring, Silent())
     return (time.perf_counter() - begun) * scale

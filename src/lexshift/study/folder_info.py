@@ -30,7 +30,7 @@ _SHARDS = f"*{Path(SHARD.format(0)).suffix}"
 
 @dataclass(frozen=True, kw_only=True)
 class FolderInfo:
-    """What a folder holds.
+    """A description of the contents of a folder.
 
     Attributes
     ----------

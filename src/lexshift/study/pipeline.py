@@ -37,7 +37,7 @@ from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, Local, as_engine
 from lexshift.engine.reader import PartsReader
 from lexshift.scoring.changepoints import COMPONENTS
-from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
+from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, score_words
 from lexshift.scoring.space import Space, calibration_space
 from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
@@ -56,7 +56,7 @@ from lexshift.study.periods import Periods, check_periods, check_two_periods
 from lexshift.study.rehearsal import rehearse
 from lexshift.study.result import Result
 from lexshift.study.result_files import CONTROL, STORE
-from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, ONCE, TRACE, Settings
+from lexshift.study.settings import COMPARE, DISCOVER, ONCE, TRACE, Settings
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import KINDS, Pair, Usages, usage_notes
@@ -372,15 +372,7 @@ def _score(
     monitor: Monitor,
 ) -> tuple[Scores[Pair], dict[str, Any]]:
     """Score and test all pairs of periods; return the scores, and further facts for the provenance record."""
-    scoring = Scoring(
-        settings.sscd(),
-        settings.rate,
-        settings.permutations,
-        settings.resamples,
-        CONFIDENCE,
-        settings.alpha,
-        own_metric=settings.tests_own_metric,
-    )
+    scoring = settings.scoring()
     sizes, facts = None, {"space": settings.space if space is None else space.kind}
     if settings.normalised:
         sizes, facts["normalised_by"] = usages.corpus_sizes()

@@ -124,7 +124,7 @@ class Result(StudyResult):
 
     @cached_property
     def group_readings(self) -> list[PairReading]:
-        """What the groups say about each word, for each pair of groups; words whose groups differ come first."""
+        """The reading of each word for each pair of groups; words whose groups differ come first."""
         if self.group_comparison is None:
             return []
         return self.group_comparison.read(dict(zip(self.table["word"], self.table["verdict"], strict=True)))

@@ -15,6 +15,7 @@ from lexshift.errors import UserError
 from lexshift.utils import checks
 
 if TYPE_CHECKING:
+    from lexshift.scoring.scores import Scoring
     from lexshift.scoring.sscd import SSCD
     from lexshift.scoring.swap import Strategy
 
@@ -371,6 +372,20 @@ class Settings:
         rate = DEFAULTS["rate"] if self.rate == "auto" else self.rate
         return SSCD(
             self.metric, self.strategy, rate, self.repeats, self.seed, distance_weight=self.distance_weight or 0.0
+        )
+
+    def scoring(self) -> Scoring:
+        """Return the settings of scores, tests and intervals."""
+        from lexshift.scoring.scores import Scoring
+
+        return Scoring(
+            self.sscd(),
+            self.rate,
+            self.permutations,
+            self.resamples,
+            CONFIDENCE,
+            self.alpha,
+            own_metric=self.tests_own_metric,
         )
 
     @property

@@ -71,7 +71,7 @@ class StorePlan:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What a run will do.
+    """A description of what a run will do.
 
     Attributes
     ----------

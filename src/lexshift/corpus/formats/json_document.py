@@ -44,7 +44,7 @@ def _values(stream: IO[bytes], source: Source, reading: Reading) -> Iterator[Any
         head = stream.read(1)
     if not head:
         return iter(())
-    content = _Joined(head, stream)
+    content = _PrefixedStream(head, stream)
     if head == b"[":
         return ijson.items(content, "item", use_float=True)
     values = ijson.items(content, "", multiple_values=True, use_float=True)
@@ -60,7 +60,7 @@ def _values(stream: IO[bytes], source: Source, reading: Reading) -> Iterator[Any
     return iter(first[lists[0]])
 
 
-class _Joined:
+class _PrefixedStream:
     """A stream with a byte that was read before."""
 
     def __init__(self, head: bytes, stream: IO[bytes]) -> None:

@@ -61,7 +61,7 @@ class _Word:
 
 @dataclass
 class _Header:
-    """What a header says about its text."""
+    """The title and the dates that a header gives for its text."""
 
     title: str = ""
     dates: dict[str, str] = field(default_factory=dict)
