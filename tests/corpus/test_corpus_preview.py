@@ -11,10 +11,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lexshift.corpus.counting import count_words
 from lexshift.corpus.occurrences import find_occurrences
-from lexshift.corpus.preview import may_occur
+from lexshift.corpus.preview import count_quickly, may_occur
 from lexshift.corpus.sources import Reading
 from lexshift.corpus.targets import read_targets
+from lexshift.corpus.word_rule import rule
 from lexshift.errors import UserError
 
 LETTERS = "aAbé\u0301ßẞİıǅ\u00adﬁ猫ねﾈ_1-'’ .\n"
@@ -76,3 +78,12 @@ def test_all_corpora_are_checked_for_words(tmp_path: Path) -> None:
     assert preview(tmp_path, ["a mouse\n", "a cat\n"], "word", None)
     with pytest.raises(UserError, match=r"1\.txt' is empty: there is no word in it"):
         preview(tmp_path, ["a mouse\n", " . \n"], "word", ["mouse"])
+
+
+@given(TEXTS)
+def test_words_are_counted_as_with_compiled_code(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("counted") / "a.txt"
+    path.write_text(f"A mouse, another Mouse.\n{text}\n", "utf-8")
+    reading = Reading(language="en")
+    quick, counts = count_quickly(path, reading), count_words(path, rule("word"), reading)
+    assert (quick.counts, quick.total) == (counts.counts, counts.total)

@@ -19,6 +19,7 @@ from lexshift.demo import gold
 from lexshift.study.plan import NAMED, plan_embedding, plan_study
 from lexshift.study.settings import NO_CONTROL, Settings
 from lexshift.study.study_plan import StorePlan, StudyPlan
+from lexshift.utils.monitor import Silent
 
 FAST: dict[str, Any] = {"permutations": 20, "resamples": 10, "repeats": 2}
 CONTENT = [f"{first}{second}" for first in ("bar", "sel", "mor", "tin", "gal", "wes") for second in "aeiouy"]
@@ -221,6 +222,29 @@ def test_plan_of_a_run_that_is_there_changes_no_file(tmp_path: Path) -> None:
     plan = plan_of("compare", corpora, ["mouse", "bread"], out=out)
     assert plan.targets.sentences > 0
     assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in [tmp_path, *tmp_path.rglob("*")]} == before
+
+
+class Stages(Silent):
+    """A monitor that records the names of the stages."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def stage(self, name: str, total: int, unit: str) -> None:  # noqa: ARG002
+        self.names.append(name)
+
+
+def test_plan_does_not_search_for_words_that_appeared(tmp_path: Path) -> None:
+    corpora = write_corpora(tmp_path)
+    with corpora[1].open("a") as file:
+        file.writelines(f"a modem rang {i}\n" for i in range(60))
+    stages, of_run = Stages(), Stages()
+    plan_study("compare", corpora, None, Settings(model=Hashes(), **FAST), stages)
+    result = compare(corpora[0], corpora[1], model=Hashes(), monitor=of_run, **FAST)
+    assert result.appeared_words is not None
+    assert "modem" in [word.word for word in result.appeared_words.words]
+    assert [name for name in of_run.names if "appeared words" in name]
+    assert [name for name in stages.names if "appeared words" in name] == []
 
 
 def test_times_are_ranges_that_add_up(tmp_path: Path) -> None:

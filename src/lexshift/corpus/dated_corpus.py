@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 from lexshift.corpus.date_range import TABLES, is_dated_by_name
 from lexshift.corpus.dates import OF_YEARS, Date, DateReader, date_of_file
@@ -22,6 +23,7 @@ DATE_COLUMNS = (
 )
 """Names of columns that may hold the dates of a table, in any case."""
 _BEFORE, _FROM = "before", "from"
+_BLOCKS = 16  # number of blocks in which two periods are sought before a run
 
 
 def split_labels(day: str) -> tuple[str, str]:
@@ -126,9 +128,24 @@ def split_readings(corpus: str | os.PathLike[str], day: str, reading: Reading) -
     )
 
 
-def check_first_dates(corpus: str | os.PathLike[str], by: str, reading: Reading) -> None:
-    """Refuse ambiguous dates at the beginning of a corpus, so that most errors are found before it is read."""
-    next(_date_blocks(_find_files(corpus), reading, lambda date: date.period(by), by in OF_YEARS), None)
+def check_first_dates(corpus: str | os.PathLike[str], by: str, reading: Reading) -> str | None:
+    """Refuse ambiguous dates at the beginning of a corpus, so that most errors are found before it is read.
+
+    Blocks are read until there are two periods, at most 16 of them.
+
+    Returns
+    -------
+    str or None
+        The only period, if the whole corpus was read and has one.
+    """
+    periods: set[str] = set()
+    blocks = _date_blocks(_find_files(corpus), reading, lambda date: date.period(by), by in OF_YEARS)
+    for block in islice(blocks, _BLOCKS):
+        periods.update(period for period in block.values() if period is not None)
+        if len(periods) > 1:
+            return None
+    is_read = next(blocks, None) is None
+    return periods.pop() if periods and is_read else None
 
 
 def _find_files(corpus: str | os.PathLike[str]) -> list[Source]:

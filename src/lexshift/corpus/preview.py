@@ -1,15 +1,18 @@
-"""Find out whether words may occur in a small corpus at all, without compiled code, whose loading takes a second."""
+"""Look for words in a small corpus, and count them, without compiled code, whose loading takes a second."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.corpus.targets import Targets
+from lexshift.corpus.tokens import split_words
 from lexshift.corpus.word_rule import rule
 from lexshift.errors import UserError
 
@@ -42,6 +45,17 @@ def may_occur(
         if is_empty:
             raise UserError(f"the corpus {os.fspath(corpus)!r} is empty: there is no word in it")
     return is_found
+
+
+def count_quickly(corpus: str | os.PathLike[str], reading: Reading) -> WordCounts:
+    """Count the words of a small corpus of plain text as :func:`lexshift.corpus.counting.count_words` does.
+
+    Nothing is counted by the case of first letters, so names are not known.
+    """
+    counts = Counter[str]()
+    for block in read_corpus(find_sources(corpus), reading, Tally()):
+        counts.update(split_words(block.data.decode()))
+    return WordCounts(dict(counts), counts.total())
 
 
 def _folded_blocks(corpus: str | os.PathLike[str], reading: Reading, match: str) -> Iterable[str]:

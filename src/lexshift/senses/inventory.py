@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 import numpy as np
-from scipy.optimize import minimize
 
 from lexshift.corpus.dictionaries import Entry
 from lexshift.encode.adaptation import Calibration
@@ -241,6 +240,7 @@ def _fit_logistic(known: Floats, withheld: Floats) -> tuple[float, float]:
     similarities say nothing, and a usage is as likely to have a known sense as a new one before the share of new senses
     is considered.
     """
+    from scipy.optimize import minimize  # imported here because it is slow
 
     def loss(parameters: Floats) -> float:
         slope, intercept = parameters

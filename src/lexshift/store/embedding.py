@@ -7,11 +7,10 @@ only the new usages are encoded.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
-
-import numpy as np
 
 from lexshift.corpus import Corpus, Occurrences, Reading, Targets, read_targets
 from lexshift.corpus.dated_corpus import find_date_column
@@ -20,7 +19,6 @@ from lexshift.corpus.language import detect_languages, language_of_sentences, la
 from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.objects import as_files
 from lexshift.corpus.reader import CorpusReader
-from lexshift.corpus.segmentation import advice
 from lexshift.corpus.sources import (
     STANDARD_INPUT,
     ObjectFile,
@@ -35,8 +33,10 @@ from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.adaptation import period_numbers
 from lexshift.encode.built_in import resolve_model
+from lexshift.encode.loading import check_place
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
+from lexshift.store.early_search import absence_error, find_absent, is_quick_to_read, name_some, search_early
 from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages
 from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
@@ -196,6 +196,12 @@ def embed(
         max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
         sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
         model, _ = resolve_model(model, languages.values(), monitor)
+        reader = CorpusReader(labelled, readings, match, sampling, by, monitor)
+        if isinstance(model, (str, os.PathLike)):  # an object is loaded already
+            check_place(model)
+            if is_quick_to_read(reader):
+                folder = None if out is None else Path(out)
+                search_early(replace(reader, monitor=Silent()), targets, folder, values["missing"])
         encoder_options = {name: value for name, value in values.items() if name in ENCODING}
         encoder = as_encoder(model, languages=languages.values(), **encoder_options)
         settings = store_settings(readings, match, sampling, values["precision"], by)
@@ -206,7 +212,7 @@ def embed(
             targets,
             settings,
             encoder,
-            CorpusReader(labelled, readings, match, sampling, by, monitor).scan,
+            reader.scan,
             monitor,
             labels=list(labelled) if by is None else None,
             missing=values["missing"],
@@ -407,9 +413,11 @@ def gather_contents(
         _check_contents(store, scanned)
     is_stored = set() if known is None else set(known.words)
     absent = [word for word in find_absent(forms, scanned) if word not in is_stored]
-    if absent:
-        _report_absent(absent, len(forms), targets.match, missing, monitor)
     left_out = set(absent)
+    if absent:
+        if missing == "error" or left_out.issuperset(targets.words):
+            raise absence_error(absent, targets.match, missing)
+        monitor.note(f"left out, because they never occur: {name_some(absent)}")
     present = {word: all_forms for word, all_forms in forms.items() if word not in left_out}
     return gather_occurrences(present, list(forms), scanned, known), list(scanned)
 
@@ -452,40 +460,3 @@ def _check_contents(store: Siblings, scanned: Mapping[str, Occurrences]) -> None
                 f"the {entry['label']} corpus is not the one that the store {str(store.path)!r} was made from; choose "
                 f"another folder (--out)"
             )
-
-
-def find_absent(words: Iterable[str], scanned: Mapping[str, Occurrences]) -> list[str]:
-    """Return the words that occur in no corpus.
-
-    Parameters
-    ----------
-    words : iterable of str
-        All words that were sought.
-    scanned : mapping of str to Occurrences
-        Their occurrences by corpus.
-    """
-    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
-    return [word for word, n in zip(words, n_found.tolist(), strict=True) if not n]
-
-
-def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str, monitor: Monitor) -> None:
-    """Refuse words that occur in no corpus, or report that they are left out."""
-    if missing == "error":
-        raise UserError(
-            f"{_some(absent)} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
-            f"{advice(absent, match)}, or skip missing words (--missing skip)"
-        )
-    if len(absent) == n_words:
-        raise no_occurrence(absent, match)
-    monitor.note(f"left out, because they never occur: {_some(absent)}")
-
-
-def no_occurrence(absent: Sequence[str], match: str) -> UserError:
-    """Return the error for words of which none occurs in any corpus."""
-    return UserError(
-        f"none of the words occurs in the corpora (match: {match}): {_some(absent)}; {advice(absent, match)}"
-    )
-
-
-def _some(words: Sequence[str]) -> str:
-    return ", ".join(map(repr, words[:5])) + (f" and {len(words) - 5} more" if len(words) > 5 else "")

@@ -25,6 +25,7 @@ from lexshift.errors import UserError
 from lexshift.store.format import OCCURRENCES, PENDING, UNFINISHED, VECTORS, damaged_file_error, read_index
 from lexshift.utils.arrays import Array, Indices, Matrix
 from lexshift.utils.files import open_plain
+from lexshift.utils.quantities import with_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +103,8 @@ class Siblings(Mapping[str, "WordSiblings"]):
 
     def __repr__(self) -> str:
         rows, dimensions = self.index["rows"], self.index["dimensions"]
-        return f"Siblings({str(self.path)!r}: {len(self)} words, {rows} vectors of {dimensions} dimensions)"
+        amount = f"{with_unit(len(self), 'words')}, {with_unit(rows, 'vectors')} of {dimensions} dimensions"
+        return f"Siblings({str(self.path)!r}: {amount})"
 
     def select(self, corpora: Sequence[str]) -> Siblings:
         """Return the same store with these corpora only, in this order.

@@ -43,6 +43,7 @@ from lexshift.store.format import (
     digest,
     first_difference,
     max_words_bytes,
+    read_index,
     read_plan,
     seal,
     store_fingerprint,
@@ -189,10 +190,21 @@ def with_encoder(settings: Mapping[str, Any], encoder: Encoder) -> dict[str, Any
 def find_store(folder: Path, settings: Mapping[str, Any]) -> Siblings | None:
     """Return the store in a folder, or None if there is none; a store with other settings is refused."""
     store = Siblings(folder) if os.path.lexists(folder / INDEX) else None
-    difference = None if store is None else first_difference(store.settings, dict(settings))
-    if difference:
-        raise UserError(f"the store {str(folder)!r} was made with {difference}; choose another folder (--out)")
+    if store is not None:
+        _refuse_other_settings(folder, store.settings, settings)
     return store
+
+
+def check_store_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a store that was made with other settings than these, which do not describe its encoder."""
+    if os.path.lexists(folder / INDEX):
+        stored = read_index(folder)["settings"]
+        _refuse_other_settings(folder, {key: value for key, value in stored.items() if key != "encoder"}, settings)
+
+
+def _refuse_other_settings(folder: Path, stored: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    if difference := first_difference(stored, dict(settings)):
+        raise UserError(f"the store {str(folder)!r} was made with {difference}; choose another folder (--out)")
 
 
 def check_store_folder(folder: Path) -> None:
@@ -286,7 +298,7 @@ def _report_run(encoder: Encoder, shards: ShardFolder, is_local: bool, monitor: 
     characters, sentences = plan.sizes[~shards.find_finished()].sum(axis=0).tolist()
     if is_local and sentences >= LONG_RUN:
         seconds = measure_speed(encoder, plan).seconds_per_character * characters
-        monitor.note(f"{sentences:,} sentences to encode, in about {duration(seconds)}")
+        monitor.note(f"{with_unit(sentences, 'sentences')} to encode, in about {duration(seconds)}")
 
 
 def _publish(

@@ -42,7 +42,7 @@ from lexshift.scoring.space import Space, calibration_space
 from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
-from lexshift.store.writer import check_store_folder
+from lexshift.store.writer import check_store_folder, check_store_settings
 from lexshift.study.appeared_words import AppearedWords, find_appeared_words
 from lexshift.study.control_usages import ControlUsages, embed_control_words, take_control_usages
 from lexshift.study.control_words import ControlWords, choose_control_words, has_number, read_control_targets
@@ -109,6 +109,10 @@ def _run_study(
     if out is not None:
         check_stores(Path(out), None if question == TRACE else periods.keys)
     languages, readings, date_note = find_readings(periods, settings)
+    if out is not None:
+        sampling = choose_sampling(question, settings)
+        of_store = store_settings(readings, settings.match, sampling, settings.precision, settings.by)
+        check_store_settings(Path(out) / STORE, of_store)
     language = list(languages.values())[-1]
     targets, control_targets = read_named_words(words, settings, periods, readings)
     sources = _read_sources(settings, language)
@@ -165,7 +169,9 @@ def find_readings(periods: Periods, settings: Settings) -> tuple[dict[str, str |
         reading, note = find_date_column(periods.corpora[0], reading, settings.by, split_at)
     languages, readings = detect_languages(periods.by_key(), reading)
     if settings.by:
-        check_first_dates(periods.corpora[0], settings.by, reading)
+        only = check_first_dates(periods.corpora[0], settings.by, reading)
+        if only is not None:
+            check_two_periods([only])
     if split_at:
         parts = split_readings(periods.corpora[0], split_at, next(iter(readings.values())))
         readings = dict(zip(readings, parts, strict=True))
@@ -205,7 +211,7 @@ class ChosenWords(NamedTuple):
     targets: Targets
     vocabulary: Vocabulary | None  # None if the user named the words
     control: ControlWords
-    appeared: AppearedWords | None
+    appeared: AppearedWords | None  # None also if they were not sought
     hint: str | None  # at forms of the words that are not studied
 
 
@@ -217,8 +223,13 @@ def choose_words(
     settings: Settings,
     language: str | None,
     monitor: Monitor,
+    *,
+    find_appeared: bool = True,
 ) -> ChosenWords:
-    """Choose the words of the study and the control words, and find the words that appeared or disappeared."""
+    """Choose the words of the study and the control words.
+
+    With ``find_appeared``, also find the words that appeared or disappeared, for which the corpora are read once more.
+    """
     needs_counts = targets is None or has_number(settings.control)
     counts = count_first_and_last(reader) if needs_counts else None
     vocabulary, hint, rules = None, None, list(reader.readings.values())[-1].language
@@ -229,8 +240,16 @@ def choose_words(
         monitor.note(hint)
     studied = targets.words if question == DISCOVER else None
     control = choose_control_words(reader, settings, counts, control_targets, language, studied)
-    appeared = find_appeared_words(reader, counts, settings, language)
+    appeared = find_appeared_words(reader, counts, settings, language) if find_appeared else None
     return ChosenWords(targets, vocabulary, control, appeared, hint)
+
+
+def choose_sampling(question: str, settings: Settings) -> dict[str, Any] | None:
+    """Return how the usages of a word are sampled; None if all of them are used."""
+    limit = settings.max_per_word
+    if question == DISCOVER:
+        return {"max_per_word": limit, "seed": settings.sample_seed if limit else 0, "shared": True}
+    return None if limit is None else {"max_per_word": limit, "seed": settings.sample_seed}
 
 
 def open_reader(
@@ -243,12 +262,7 @@ def open_reader(
     monitor: Monitor,
 ) -> CorpusReader:
     """Return a reader of the corpora: in parts if there is a cache, unless one corpus is cut into periods."""
-    limit = settings.max_per_word
-    sampling: dict[str, Any] | None = None
-    if question == DISCOVER:
-        sampling = {"max_per_word": limit, "seed": settings.sample_seed if limit else 0, "shared": True}
-    elif limit is not None:
-        sampling = {"max_per_word": limit, "seed": settings.sample_seed}
+    sampling = choose_sampling(question, settings)
     how = periods.by_key(), readings, settings.match, sampling, settings.by, monitor
     return CorpusReader(*how) if cache is None or settings.by else PartsReader(*how, engine, cache)
 

@@ -97,7 +97,9 @@ def plan_study(
         if question == DISCOVER:
             cache = Cache(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))))
         reader = open_reader(question, periods, readings, settings, Local(), cache, progress)
-        chosen = choose_words(question, reader, targets, control_targets, settings, language, progress)
+        chosen = choose_words(
+            question, reader, targets, control_targets, settings, language, progress, find_appeared=False
+        )
         targets, vocabulary = chosen.targets, chosen.vocabulary
         planner = StorePlanner(encoder, settings, progress)
         forecast, labels = planner.forecast(

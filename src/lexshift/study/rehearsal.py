@@ -9,23 +9,20 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lexshift.corpus.preview import may_occur
+from lexshift.corpus.preview import count_quickly, may_occur
 from lexshift.corpus.reader import CorpusReader
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, find_sources
+from lexshift.corpus.sources import Reading, find_sources
 from lexshift.corpus.targets import Targets, read_targets
 from lexshift.encode.loading import check_place
-from lexshift.store.embedding import find_absent, no_occurrence
-from lexshift.store.format import INDEX
+from lexshift.store.early_search import is_plain_text, is_quick_to_read, search_early
 from lexshift.study.periods import Periods, check_two_periods
 from lexshift.study.result_files import STORE
-from lexshift.study.settings import Settings
-from lexshift.study.words import choose_vocabulary, count_first_and_last
+from lexshift.study.settings import DISCOVER, Settings
+from lexshift.study.words import choose_vocabulary, count_first_and_last, first_and_last
 from lexshift.utils.monitor import Silent
 
-SMALL = 8_000_000
-"""Number of bytes of corpora in which the words are chosen and found before the encoder is loaded."""
-PREVIEWED = 64_000_000
-"""Number of bytes of plain text that is searched for any sign of the words, which ends at the first one."""
+FEW = 1_000_000
+"""Number of bytes of plain text whose words are counted without compiled code, whose loading takes a second."""
 
 
 def rehearse(
@@ -56,24 +53,21 @@ def rehearse(
     if not isinstance(model, (str, os.PathLike)):
         return
     check_place(model)
-    sources = [source for corpus in periods.corpora for source in find_sources(corpus)]
-    size = sum(source.size for source in sources)
-    if any(source.path == STANDARD_INPUT for source in sources) or size > PREVIEWED:
-        return
-    is_new = settings.out is None or not (Path(settings.out) / STORE / INDEX).exists()  # a store may have other words
-    is_plain = all(source.kind == "text" for source in sources) and settings.match != "lemma" and settings.by is None
-    if is_plain and not may_occur(periods.by_key(), readings, settings.match, targets) and targets and is_new:
-        raise no_occurrence(targets.words, settings.match)
-    if size > SMALL:
-        return
     reader = CorpusReader(periods.by_key(), readings, settings.match, None, settings.by, Silent())
+    if not is_quick_to_read(reader):
+        return
     if targets is None:
+        is_plain = is_plain_text(reader)
+        if is_plain:
+            may_occur(reader.corpora, readings, settings.match, None)  # refuses an empty corpus
+        size = sum(source.size for corpus in periods.corpora for source in find_sources(corpus))
+        if is_plain and settings.match == "word" and question != DISCOVER and size <= FEW:
+            counts = [count_quickly(reader.corpora[label], readings[label]) for label in first_and_last(reader)]
+            choose_vocabulary(question, reader, counts, settings, language, Silent())
+            return
         vocabulary = choose_vocabulary(question, reader, count_first_and_last(reader), settings, language, Silent())
         if settings.by is None:
             return  # the words are chosen by their numbers of occurrences
         targets = read_targets(vocabulary.words, settings.match, reader.dictionary_language)
-    found = reader.scan(targets)
-    check_two_periods(list(found))
-    absent = find_absent(targets.words, found)
-    if is_new and len(absent) == len(targets.words):
-        raise no_occurrence(absent, settings.match)
+    folder = None if settings.out is None else Path(settings.out) / STORE
+    check_two_periods(search_early(reader, targets, folder, missing="skip"))

@@ -13,11 +13,12 @@ from lexshift.corpus.vocabulary import LEFT_OUT, Vocabulary, select_vocabulary
 from lexshift.errors import UserError
 from lexshift.study.settings import DISCOVER, Settings
 from lexshift.utils.monitor import Monitor
+from lexshift.utils.quantities import with_unit
 
 
 def count_first_and_last(reader: CorpusReader) -> list[WordCounts] | None:
     """Count the words of the first and the last corpus; return None if one of them can be read only once."""
-    corpora = _first_and_last(reader)
+    corpora = first_and_last(reader)
     if any(os.fspath(reader.corpora[corpus]) == STANDARD_INPUT for corpus in corpora):
         return None
     return [reader.count(corpus) for corpus in corpora]
@@ -46,7 +47,7 @@ def choose_vocabulary(
         ISO code of the language of the last corpus.
     monitor : Monitor
     """
-    corpora = _first_and_last(reader)
+    corpora = first_and_last(reader)
     if counts is None:
         raise UserError("a corpus from standard input can be read only once: name the words to compare (--words)")
     vocabulary = select_vocabulary(
@@ -75,11 +76,15 @@ def describe_choice(vocabulary: Vocabulary, min_count: int, n_corpora: int) -> s
     """Return a phrase that says how the words of a vocabulary were chosen from ``n_corpora`` corpora, one or two."""
     n, candidates = len(vocabulary.words), vocabulary.candidates
     chosen = f"all {n:,} words" if n == candidates else f"the {n:,} most frequent of {candidates:,} words"
+    if candidates == 1:
+        chosen = "the only word"
     where = "the corpus" if n_corpora == 1 else "both corpora"
     left_out = ["function words"] * bool(vocabulary.language) + ["numbers"] + ["names"] * (vocabulary.names == LEFT_OUT)
     without = " and ".join(filter(None, [", ".join(left_out[:-1]), left_out[-1]]))
-    return f"{chosen} that occur {min_count} times or more in {where}, without {without}"
+    occur = "occurs" if candidates == 1 else "occur"
+    return f"{chosen} that {occur} {with_unit(min_count, 'times')} or more in {where}, without {without}"
 
 
-def _first_and_last(reader: CorpusReader) -> list[str]:
+def first_and_last(reader: CorpusReader) -> list[str]:
+    """Return the labels of the first and the last corpus, or of the only one."""
     return list(reader.corpora)[:: max(1, len(reader.corpora) - 1)]

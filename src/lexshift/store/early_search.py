@@ -1,0 +1,102 @@
+"""Look for words in corpora of moderate size before an encoder is loaded, which takes seconds.
+
+The corpora are read once more by the run itself, so large ones are left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lexshift.corpus import Occurrences, Targets
+from lexshift.corpus.preview import may_occur
+from lexshift.corpus.reader import CorpusReader
+from lexshift.corpus.segmentation import advice
+from lexshift.corpus.sources import STANDARD_INPUT, find_sources
+from lexshift.errors import UserError
+from lexshift.store.format import INDEX, read_index
+
+MOST_TEXT = 64_000_000
+"""Number of bytes of plain text that is searched beforehand, in less than a second."""
+MOST_RECORDS = 8_000_000
+"""Number of bytes of corpora in other formats, which are slower to read, that are searched beforehand."""
+
+
+def is_plain_text(reader: CorpusReader) -> bool:
+    """Return whether all corpora are plain text, as one period each, in which forms of words are sought."""
+    sources = (source for corpus in reader.corpora.values() for source in find_sources(corpus))
+    return all(source.kind == "text" for source in sources) and reader.match != "lemma" and reader.by is None
+
+
+def is_quick_to_read(reader: CorpusReader) -> bool:
+    """Return whether the corpora can be read once more in about a second."""
+    sources = [source for corpus in reader.corpora.values() for source in find_sources(corpus)]
+    most = MOST_TEXT if all(source.kind == "text" for source in sources) else MOST_RECORDS
+    return sum(source.size for source in sources) <= most and all(source.path != STANDARD_INPUT for source in sources)
+
+
+def search_early(reader: CorpusReader, targets: Targets, folder: Path | None, missing: str) -> list[str]:
+    """Raise the error of a run whose words do not occur in its corpora.
+
+    Parameters
+    ----------
+    reader : CorpusReader
+        Reader of the corpora; they must be quick to read.
+    targets : Targets
+    folder : Path, optional
+        The folder of the store, which may hold usages of some of the words.
+    missing : "error" or "skip"
+        "error": each word must occur; "skip": at least one of them.
+
+    Returns
+    -------
+    list of str
+        The corpora or periods that were read.
+    """
+    stored: set[str] = set()
+    if folder is not None and (folder / INDEX).exists():
+        stored = {entry["word"] for entry in read_index(folder)["words"]}
+    sought = [word for word in targets.words if word not in stored]
+    is_needed = bool(sought) and (missing == "error" or len(sought) == len(targets.words))
+    is_seen = not is_plain_text(reader) or may_occur(reader.corpora, reader.readings, reader.match, targets)
+    if is_needed and not is_seen:
+        raise absence_error(sought, reader.match, missing)
+    found = replace(reader, sampling={"max_per_word": 1, "seed": 0}).scan(targets)
+    absent = [word for word in find_absent(targets.words, found) if word not in stored]
+    if absent and (missing == "error" or len(absent) == len(targets.words)):
+        raise absence_error(absent, reader.match, missing)
+    return list(found)
+
+
+def find_absent(words: Iterable[str], scanned: Mapping[str, Occurrences]) -> list[str]:
+    """Return the words that occur in no corpus.
+
+    Parameters
+    ----------
+    words : iterable of str
+        All words that were sought.
+    scanned : mapping of str to Occurrences
+        Their occurrences by corpus.
+    """
+    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+    return [word for word, n in zip(words, n_found.tolist(), strict=True) if not n]
+
+
+def absence_error(absent: Sequence[str], match: str, missing: str) -> UserError:
+    """Return the error for words that occur in no corpus: for some of them ("error"), or for all ("skip")."""
+    if missing == "error":
+        return UserError(
+            f"{name_some(absent)} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
+            f"{advice(absent, match)}, or skip missing words (--missing skip)"
+        )
+    return UserError(
+        f"none of the words occurs in the corpora (match: {match}): {name_some(absent)}; {advice(absent, match)}"
+    )
+
+
+def name_some(words: Sequence[str]) -> str:
+    """Return the first five words, and the number of the others."""
+    return ", ".join(map(repr, words[:5])) + (f" and {len(words) - 5} more" if len(words) > 5 else "")
