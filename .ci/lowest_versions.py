@@ -73,6 +73,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="Folder that keeps the environment (default: a temporary one).")
     parser.epilog = "All other arguments are passed to pytest, which runs the folder tests without them."
     arguments, options = parser.parse_known_args()
+    options = [option for option in options if option != "--"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = [extra for extra in arguments.extras.split(",") if extra]
     pins = lowest_versions(project, extras)
@@ -86,9 +87,10 @@ def main() -> int:
         install = [str(python), "-m", "pip", "install", "-qq", "--only-binary", ":all:"]
         if subprocess.run([*install, *pins, *pinned_tools(), package], check=False).returncode:
             return 2
+        # Doctests of src are left out: the installed package has the same modules, and pytest refuses two of a name.
         # Old versions may use what a newer one of their own dependencies deprecates: this is no error of a floor.
         warnings = ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]
-        command = [str(python), "-m", "pytest", "-q", "-m", QUICK, *warnings, *(options or ["tests"])]
+        command = [str(python), "-m", "pytest", "-q", "-m", QUICK, "-o", "testpaths=tests", *warnings, *options]
         print(shlex.join(command), flush=True)  # noqa: T201
         return subprocess.run(command, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False).returncode
 
