@@ -26,6 +26,7 @@ from lexshift.study.usages import Usages
 from lexshift.study.verdict import CHANGED, TOO_FEW, Backdrop, Evidence, decide_verdict, explain_verdict
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor
+from lexshift.utils.quantities import with_unit
 from lexshift.utils.threads import for_each
 
 if TYPE_CHECKING:
@@ -96,7 +97,9 @@ def embed_control_usages(
         monitor.note(note)
         return ControlUsages(note=note)
     words = tuple(dict.fromkeys(found["word"].to_pylist()))
-    monitor.note(f"comparing with {len(words):,} ordinary words of the sentences ({len(found):,} usages)")
+    monitor.note(
+        f"comparing with {with_unit(len(words), 'ordinary words')} of the sentences ({with_unit(len(found), 'usages')})"
+    )
     prefixed = PrefixedMonitor(monitor)
     siblings = embed_usages(found, encoder, folder / CONTROL, PERIODS, settings.precision, prefixed)
     return ControlUsages(words, siblings, CONTROL)

@@ -36,7 +36,10 @@ def command(
     from lexshift.utils.quantities import with_unit
 
     data = load_dataset(path, suffix)
-    console.print(Text(data.name, "bold").append(f": {data.kind}, {len(data.words)} words", "not bold"), soft_wrap=True)
+    console.print(
+        Text(data.name, "bold").append(f": {data.kind}, {with_unit(len(data.words), 'words')}", "not bold"),
+        soft_wrap=True,
+    )
     counts = data.counts()
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("period", "sentences", "tokens", "types", "usages", "usages of a word"):
@@ -47,10 +50,11 @@ def command(
         table.add_row(Text(label), *sizes, f"{n.min():,} to {n.max():,}")
     console.print(table)
     if data.graded:
-        console.print(f"gold for {len(data.graded)} words: {data.gold}", soft_wrap=True)
+        console.print(f"gold for {with_unit(len(data.graded), 'words')}: {data.gold}", soft_wrap=True)
     if data.binary:
         console.print(
-            f"changed or not for {len(data.binary)} words: {sum(data.binary.values())} changed", soft_wrap=True
+            f"changed or not for {with_unit(len(data.binary), 'words')}: {sum(data.binary.values())} changed",
+            soft_wrap=True,
         )
     if not data.graded and not data.binary:
         console.print("no gold")

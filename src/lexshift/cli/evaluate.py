@@ -85,6 +85,7 @@ def command(
     from lexshift.errors import UserError
     from lexshift.utils import checks
     from lexshift.utils.progress import err
+    from lexshift.utils.quantities import with_unit
 
     checks.choice(form, "format", FORMATS)
     if senses or predictions is not None or is_sense_task(path):
@@ -109,7 +110,9 @@ def command(
     if not quiet:
         judged, words = data.gold or "changed or not", len(data.graded or data.binary)
         grid_file = f", the grid in {result.folder / GRID}" if result.grid is not None and form == "csv" else ""
-        err.print(f"\n{words} words, gold: {judged}; results in {result.folder}{grid_file}", soft_wrap=True)
+        err.print(
+            f"\n{with_unit(words, 'words')}, gold: {judged}; results in {result.folder}{grid_file}", soft_wrap=True
+        )
 
 
 def evaluate_by_senses(

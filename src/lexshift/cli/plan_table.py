@@ -109,5 +109,9 @@ def _describe_usages(store: StorePlan, unit: str) -> str:
     text = f"{with_unit(store.usages, 'usages')} of {with_unit(store.words, unit)}"
     if store.held == store.usages:
         return f"{text}; all of them are encoded already"
-    held = f"; {store.held:,} usages are encoded already" if store.held else ""
+    held = (
+        f"; {with_unit(store.held, 'usages')} {'is' if store.held == 1 else 'are'} encoded already"
+        if store.held
+        else ""
+    )
     return f"{text}, {with_unit(store.sentences, 'distinct sentences')} to encode{held}"

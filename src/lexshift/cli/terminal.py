@@ -99,7 +99,8 @@ def print_store(store: Siblings) -> None:
     index = store.index
     total = sum(entry["size"] for entry in index["files"].values())
     encoder = store.settings["encoder"]
-    amount = f"{index['rows']:,} vectors of {index['dimensions']} dimensions, {len(store)} words, {size(total)}"
+    vectors, words = with_unit(index["rows"], "vectors"), with_unit(len(store), "words")
+    amount = f"{vectors} of {index['dimensions']} dimensions, {words}, {size(total)}"
     out.print(Text(str(store.path), "bold").append(f": {amount}", "not bold"), soft_wrap=True)
     details = [f"model {encoder.get('model', 'a custom encoder')}"]
     details += [f"{name} {encoder[name]}" for name in ("layers", "pooling", "window", "dtype") if name in encoder]
@@ -107,7 +108,8 @@ def print_store(store: Siblings) -> None:
     for corpus in index["corpora"]:
         files = with_unit(corpus["files"], "files")
         splits = ", ".join(f"{n:,} read as {split}" for split, n in corpus["splits"].items())
-        amount = f"{corpus['words']:,} words in {corpus['passages']:,} lines or records"
+        passages = "1 line or record" if corpus["passages"] == 1 else f"{corpus['passages']:,} lines or records"
+        amount = f"{with_unit(corpus['words'], 'words')} in {passages}"
         out.print(f"{corpus['label']}: {amount} of {files} ({splits}), {size(corpus['bytes'])}", soft_wrap=True)
         for reason, n in corpus["skipped"].items():
             out.print(f"  skipped or altered: {with_unit(n, reason)}", style="yellow", soft_wrap=True)
@@ -115,8 +117,13 @@ def print_store(store: Siblings) -> None:
             out.print(Text(f"  {line}", "yellow"), soft_wrap=True)
     incomplete = [entry["word"] for entry in index["words"] if any(begin == end for begin, end in entry["rows"])]
     if incomplete:
+        do = "does" if len(incomplete) == 1 else "do"
         shown = ", ".join(incomplete[:10]) + (", ..." if len(incomplete) > 10 else "")
-        out.print(f"{len(incomplete)} words do not occur in every corpus: {shown}", style="yellow", soft_wrap=True)
+        out.print(
+            f"{with_unit(len(incomplete), 'words')} {do} not occur in every corpus: {shown}",
+            style="yellow",
+            soft_wrap=True,
+        )
 
 
 def print_counts(store: Siblings) -> None:

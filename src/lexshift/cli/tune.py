@@ -105,11 +105,12 @@ def _run(tune: Callable[..., TunedModel], inputs: list[str], **arguments: Any) -
     from lexshift.cli.terminal import out
     from lexshift.tune.evaluation import describe_results
     from lexshift.utils.progress import Bars
+    from lexshift.utils.quantities import with_unit
 
     with interruptible(), Bars() as bars:
         tuned = tune(*inputs, monitor=bars, **arguments)
     run = tuned.run
-    lines = [f"{tuned.folder}: tuned in {run['steps']:,} steps, {run['seconds']:,.0f} s"]
+    lines = [f"{tuned.folder}: tuned in {with_unit(run['steps'], 'steps')}, {run['seconds']:,.0f} s"]
     if "tuned" in run:
         lines += [f"untuned: {describe_results(run['untuned'])}", f"tuned:   {describe_results(run['tuned'])}"]
     else:

@@ -135,7 +135,7 @@ def name_object(corpus: Place, label: str) -> Place:
 def corpus_text(corpus: Place) -> str:
     """Return a short description of the origin of a corpus, unique among the corpora of a call."""
     if isinstance(corpus, ObjectFile):
-        return f"{os.path.splitext(corpus.source.name)[0]} ({corpus.type} of {corpus.records:,} records)"
+        return f"{os.path.splitext(corpus.source.name)[0]} ({corpus.type} of {with_unit(corpus.records, 'records')})"
     return as_text(os.fspath(corpus))
 
 

@@ -16,6 +16,7 @@ from lexshift.scoring.permutation import MIN_DOCUMENTS as MIN_TESTED_DOCUMENTS
 from lexshift.study.appeared_words import MIN_DOCUMENTS
 from lexshift.study.settings import ONCE
 from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_PRESENT, MIN_RATIO, Backdrop
+from lexshift.utils.quantities import with_unit
 
 if TYPE_CHECKING:
     from lexshift.study.result import Result
@@ -90,7 +91,7 @@ def _data(result: Result) -> str:
         excluded += ["names"] * (settings.get("names") == "left out")
         which = "the most frequent word that occurred" if n == 1 else f"the {n:,} most frequent words that occurred"
         if settings["top_words"] is None:
-            which = f"all {n:,} words that occurred"
+            which = "the only word that occurred" if n == 1 else f"all {n:,} words that occurred"
         which += f" at least {settings['min_count']} times in each corpus, excluding "
         which += ", ".join(excluded[:-1]) + " and " * (len(excluded) > 1) + excluded[-1]
     else:
@@ -336,7 +337,9 @@ def facts(result: Result | Trace) -> list[tuple[str, str]]:
         for name, value in rows
     ]
     for corpus in result.run["corpora"]:
-        size = f"{corpus['words']:,} words in {corpus['files']:,} {'file' if corpus['files'] == 1 else 'files'}"
-        origin = corpus["path"] if "path" in corpus else f"{corpus['object']} of {corpus['records']:,} records"
+        size = f"{with_unit(corpus['words'], 'words')} in {with_unit(corpus['files'], 'files')}"
+        origin = (
+            corpus["path"] if "path" in corpus else f"{corpus['object']} of {with_unit(corpus['records'], 'records')}"
+        )
         table.append((f"corpus {corpus['name']}", f"{origin}, {size}, content {corpus['content'][:16]}…"))
     return [*table, ("lexshift", result.run["lexshift"]), *sorted(result.run["versions"].items())]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.corpus.sources import describe_files
 from lexshift.utils.files import disk_faults, write_whole
+from lexshift.utils.quantities import with_unit
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -117,7 +118,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(digits=digits, chance=chance, decimal=decimal, describe_files=describe_files)
+    environment.filters.update(
+        digits=digits, chance=chance, decimal=decimal, describe_files=describe_files, with_unit=with_unit
+    )
     return environment
 
 

@@ -24,6 +24,7 @@ from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Array, Indices, Matrix
 from lexshift.utils.monitor import Monitor, passing
+from lexshift.utils.quantities import with_unit
 
 MAX_USAGES = 40
 """Maximum number of usages of a control word in a period."""
@@ -252,7 +253,8 @@ def _describe_work(found: Mapping[str, Occurrences], folder: Path | None) -> str
     if not sentences:
         return None
     n_usages = sum(len(each.table) for each in found.values())
-    return f"{n_usages:,} usages, {len(sentences):,} sentences to encode; --control none leaves them out"
+    amount = f"{with_unit(n_usages, 'usages')}, {with_unit(len(sentences), 'sentences')} to encode"
+    return f"{amount}; --control none leaves them out"
 
 
 class PrefixedMonitor:

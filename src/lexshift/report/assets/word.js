@@ -65,8 +65,8 @@ function summary(word) {
   return [
     verdict,
     el("p", { class: "saying" }, ...gapSentence(word)),
-    ...(word.excess === undefined ? [] : [el("p", { class: "saying" }, "It exceeds the gap of ordinary words by ",
-      el("b", {}, decimal(word.excess)), ` of their standard deviations (excess); a word with this excess is an ordinary one with a probability of ${rateText(word.local_fdr)} (local fdr).`)]),
+    ...(word.excess === undefined ? [] : [el("p", { class: "saying" }, word.excess < 0 ? "It falls short of the gap of ordinary words by " : "It exceeds the gap of ordinary words by ",
+      el("b", {}, decimal(Math.abs(word.excess))), ` of their standard deviations (excess); a word with this excess is an ordinary one with a probability of ${rateText(word.local_fdr)} (local fdr).`)]),
     el("p", { class: "saying" }, "Change score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; average pairwise distance ${digits(word.distance)}, SSCD ${digits(word.sscd)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`),
     frequency,
   ];
