@@ -293,7 +293,7 @@ def test_command_reports_missing_gold(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.usefixtures("wide")
 def test_command_reports_skipped_usages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed_lines(capsys, dwug(tmp_path / "made"), list_words=True) == [
-        "made: DWUG or DURel release, 1 words",
+        "made: DWUG or DURel release, 1 word",
         "period sentences tokens types usages usages of a word",
         "2 1 2 2 2 2 to 2",
         "3 1 2 2 3 3 to 3",
@@ -307,7 +307,7 @@ def test_command_reports_skipped_usages(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.usefixtures("wide")
 def test_command_prints_names_with_brackets_literally(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed_lines(capsys, table(tmp_path, "[red]mine.csv"), list_words=True)
-    assert lines[0] == "[red]mine.csv: table of usages, 1 words"
+    assert lines[0] == "[red]mine.csv: table of usages, 1 word"
     assert lines[-3:] == ["no gold", "word 1900 2000 graded changed", "[b]plane 1 1"]
 
 

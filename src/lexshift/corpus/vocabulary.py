@@ -20,7 +20,6 @@ from lexshift.corpus.language import base_code
 from lexshift.corpus.segmentation import is_unspaced, refuse_unsegmented, segmenter_version
 from lexshift.corpus.sources import AUTO
 from lexshift.errors import UserError
-from lexshift.utils.quantities import with_unit
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "la", "nl", "pt", "ru", "sv")
 """ISO codes of the languages whose function words are known."""
@@ -291,7 +290,8 @@ def _nothing_selected(n_corpora: int, min_count: int, without_names: bool) -> Us
     """Return the error for an empty selection, with advice."""
     except_for = "function words, numbers and names" if without_names else "function words and numbers"
     where = {1: "the corpus", 2: "both corpora"}.get(n_corpora, "every corpus")
+    times = "time" if min_count == 1 else "times"
     return UserError(
-        f"no word except {except_for} occurs at least {with_unit(min_count, 'times')} in {where}; give the words "
+        f"no word except {except_for} occurs at least {min_count} {times} in {where}; give the words "
         f"(--words of compare and trace){', include names (--names)' if without_names else ''}, or lower --min-count"
     )
