@@ -16,8 +16,16 @@ def test_one_skipped_occurrence_is_in_the_singular_on_the_page(tmp_path: Path) -
         path = tmp_path / f"{name}.txt"
         path.write_text("".join(f"A mouse ran {i}.\n" for i in range(n)))
         corpora.append(path)
-    options = {"permutations": 20, "resamples": 10, "max_per_word": 10}
-    result = compare(*corpora, words=["mouse"], model=ExampleEncoder(), monitor=False, **options)
+    result = compare(
+        corpora[0],
+        corpora[1],
+        words=["mouse"],
+        model=ExampleEncoder(),
+        max_per_word=10,
+        permutations=20,
+        resamples=10,
+        monitor=False,
+    )
     result.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "1 occurrence beyond 10 for a word" in page

@@ -54,6 +54,7 @@ class Columns(NamedTuple):
         """Add the records of other columns."""
         for values, others in zip(self, more, strict=True):
             assert isinstance(values, list)
+            assert isinstance(others, list)
             values.extend(others)
 
     @property
