@@ -163,22 +163,22 @@ def whole(folder: Path, lines: list[str], words: int, model: str) -> None:
             self.sentences += len(set(sentences))
             return found
 
-    class Stages(Silent):
+    class StageRecorder(Silent):
         def __init__(self) -> None:
-            self.begun: list[tuple[str, float]] = []
+            self.starts: list[tuple[str, float]] = []
 
         def stage(self, name: str, total: int, unit: str) -> None:  # noqa: ARG002
-            self.begun.append((name, time.perf_counter()))
+            self.starts.append((name, time.perf_counter()))
 
         def note(self, text: str) -> None:
             print(f"  {text}")
 
-    def stages(heard: Stages, end: float) -> Iterator[tuple[str, float]]:
-        ends = [*(at for _, at in heard.begun[1:]), end]
-        for (name, at), after in zip(heard.begun, ends, strict=True):
-            yield name, after - at
+    def durations(recorder: StageRecorder, end: float) -> Iterator[tuple[str, float]]:
+        stops = [*(start for _, start in recorder.starts[1:]), end]
+        for (name, start), stop in zip(recorder.starts, stops, strict=True):
+            yield name, stop - start
 
-    encoder, heard = Timed(), Stages()
+    encoder, recorder = Timed(), StageRecorder()
     begin = time.perf_counter()
     found = discover(
         folder / "old.txt",
@@ -187,12 +187,12 @@ def whole(folder: Path, lines: list[str], words: int, model: str) -> None:
         min_count=5,
         top_words=words,
         out=folder / "out",
-        monitor=heard,
+        monitor=recorder,
     )
     end = time.perf_counter()
     print(f"\na discovery over {len(found.words):,} words, {found.siblings.index['rows']:,} usages in ", end="")
     print(f"{encoder.sentences:,} sentences with {model}")
-    for name, seconds in stages(heard, end):
+    for name, seconds in durations(recorder, end):
         print(f"  {name:20} {seconds:8.1f} s")
     print(f"  all {end - begin:.1f} s, the encoder by itself {encoder.seconds:.1f} s: ", end="")
     print(f"{(end - begin) / encoder.seconds:.2f} times")

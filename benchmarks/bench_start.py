@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from lexshift import demo_corpora
-from lexshift.study.finished import FINISHED, MARGIN
+from lexshift.study.finished_run import FINISHED, MARGIN
 
 ROUNDS = 3
 WORDS = "mouse,bread,tablet,river"

@@ -406,9 +406,9 @@ def compare_decisions(
         for i, (name, gold) in enumerate((("gained", data.gained), ("lost", data.lost))):
             sides = {w: [labels[periods[w] == t].tolist() for t in (0, 1)] for w, (labels, _) in found.items()}
             decisions.append((name, {w: gained_and_lost(*sides[w])[i] for w in found}, gold))
-        for name, said, judgements in decisions:
+        for name, predictions, judgements in decisions:
             if judgements:
-                accuracy, f1 = accuracy_and_f1([said[w] for w in words], [bool(judgements[w]) for w in words])
+                accuracy, f1 = accuracy_and_f1([predictions[w] for w in words], [bool(judgements[w]) for w in words])
                 row |= {f"{name}: accuracy": round(accuracy, 3), f"{name}: F1": round(f1, 3)}
         if data.senses:
             values = [agreement(found[n][0][w.senses != -1], w.senses[w.senses != -1]) for n, w in words.items()]

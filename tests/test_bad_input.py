@@ -311,7 +311,7 @@ class _Encoder:
 
 @pytest.mark.parametrize("model", [_Encoder(), "minilm", "no/such/model"], ids=["encoder", "name", "missing"])
 @pytest.mark.parametrize(
-    ("function", "option", "said"),
+    ("function", "option", "message"),
     [
         ("compare", "top_word", "compare has no argument 'top_word'; did you mean 'top_words'?"),
         ("compare", "encodng", "compare has no argument 'encodng'; did you mean 'encoding'?"),
@@ -330,7 +330,7 @@ class _Encoder:
     ],
 )
 def test_unknown_argument_is_named_before_anything_is_read(
-    tmp_path: Path, model: Any, function: str, option: str, said: str
+    tmp_path: Path, model: Any, function: str, option: str, message: str
 ) -> None:
     call = getattr(lexshift, function)
     given: dict[str, Any] = {} if function == "simulate" else {"model": model}
@@ -341,7 +341,7 @@ def test_unknown_argument_is_named_before_anything_is_read(
     places = [None] if function == "embed_usages" else [tmp_path / "none.txt", tmp_path / "no.txt"]
     with pytest.raises(UserError) as caught:
         call(*places, **given, **{option: ["mouse"]})
-    assert str(caught.value) == said
+    assert str(caught.value) == message
     assert list(tmp_path.iterdir()) == []
 
 

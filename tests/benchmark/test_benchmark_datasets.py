@@ -99,10 +99,10 @@ def test_unknown_data_set_is_reported_with_the_known_formats(tmp_path: Path, nam
         (tmp_path / name).write_text("word,period,sentence,start,end\n")
     with pytest.raises(UserError) as error:
         load_dataset(tmp_path / name)
-    told = str(error.value)
-    assert told.startswith(f"{str(tmp_path / name)!r} is in no known format: ")
-    assert "\n" not in told
-    assert all(part in told for part in ("SemEval", "DWUG", "Liverpool FC", "csv or tsv"))
+    message = str(error.value)
+    assert message.startswith(f"{str(tmp_path / name)!r} is in no known format: ")
+    assert "\n" not in message
+    assert all(part in message for part in ("SemEval", "DWUG", "Liverpool FC", "csv or tsv"))
 
 
 # ------------------------------------------------------------------------------------------------ real data sets

@@ -347,9 +347,9 @@ def test_word_in_the_statistics_without_usages_is_reported_with_its_line(tmp_pat
 
 def test_conflicting_values_of_a_word_are_reported_with_their_line(tmp_path: Path) -> None:
     path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2", "tree_nn\t1_2\t2\t1\t1\t3")
-    told = complaint(tmp_path)
-    assert told.startswith(f"{str(path)!r}, line 3: ")
-    assert "tree_nn" in told
+    message = complaint(tmp_path)
+    assert message.startswith(f"{str(path)!r}, line 3: ")
+    assert "tree_nn" in message
 
 
 def test_wrong_number_of_statistics_fields_is_reported_with_its_line(tmp_path: Path) -> None:
@@ -358,10 +358,10 @@ def test_wrong_number_of_statistics_fields_is_reported_with_its_line(tmp_path: P
 
 
 def test_usages_of_only_one_period_are_reported(tmp_path: Path) -> None:
-    told = complaint(release(tmp_path, ("1800-1850",)))
-    assert repr(str(tmp_path)) in told
-    assert "'1800-1850'" in told
-    assert "two periods are needed" in told
+    message = complaint(release(tmp_path, ("1800-1850",)))
+    assert repr(str(tmp_path)) in message
+    assert "'1800-1850'" in message
+    assert "two periods are needed" in message
 
 
 def test_lemma_without_usages_is_reported(tmp_path: Path) -> None:
@@ -389,9 +389,9 @@ def test_statistics_that_are_not_utf8_are_reported_with_their_line(tmp_path: Pat
 
 def test_folder_in_place_of_the_usage_file_is_reported(tmp_path: Path) -> None:
     (release(tmp_path) / "data/boat_nn/uses.csv").mkdir(parents=True)
-    told = complaint(tmp_path)
-    assert repr(str(tmp_path / "data/boat_nn/uses.csv")) in told
-    assert "cannot be read" in told
+    message = complaint(tmp_path)
+    assert repr(str(tmp_path / "data/boat_nn/uses.csv")) in message
+    assert "cannot be read" in message
 
 
 @pytest.mark.parametrize("folder", ["clusters/opt", "clusters"])

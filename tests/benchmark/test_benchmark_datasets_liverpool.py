@@ -145,8 +145,8 @@ def test_spans_cover_every_whole_word_or_else_every_inflected_form(
 
 def test_context_before_its_period_is_reported_with_its_line(tmp_path: Path) -> None:
     folder = release(tmp_path, "TARGET WORD: crew\n\nthe crew\n")
-    told = complaint(folder)
-    assert told == f"{str(folder / 'contexts.txt')!r}, line 3: the context has no period (*2011-13*) before it"
+    message = complaint(folder)
+    assert message == f"{str(folder / 'contexts.txt')!r}, line 3: the context has no period (*2011-13*) before it"
 
 
 def test_period_heading_applies_to_its_own_word_only(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_columns_of_judged_words_may_be_reordered_and_quoted(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("judged", "told"),
+    ("judged", "message"),
     [
         ("", "line 1: no column 'word'"),
         ("id,shift_index\n1,2\n", "line 1: no column 'word'; it must have word, shift_index"),
@@ -190,9 +190,9 @@ def test_columns_of_judged_words_may_be_reordered_and_quoted(tmp_path: Path) -> 
         ("word,shift_index\ncrew,nan\n", "line 2: "),
     ],
 )
-def test_unreadable_judged_words_are_reported_with_their_line(tmp_path: Path, judged: str, told: str) -> None:
+def test_unreadable_judged_words_are_reported_with_their_line(tmp_path: Path, judged: str, message: str) -> None:
     folder = release(tmp_path, judged=judged)
-    assert complaint(folder).startswith(f"{str(folder / 'annotated_words.csv')!r}, {told}")
+    assert complaint(folder).startswith(f"{str(folder / 'annotated_words.csv')!r}, {message}")
 
 
 def test_file_without_judged_words_is_reported(tmp_path: Path) -> None:
@@ -304,9 +304,9 @@ SAID = st.lists(
 
 @given(st.lists(SAID, min_size=1, max_size=3))
 def test_every_whole_word_of_a_dump_is_found_and_all_text_is_counted(
-    tmp_path_factory: pytest.TempPathFactory, said: list[list[str]]
+    tmp_path_factory: pytest.TempPathFactory, token_lists: list[list[str]]
 ) -> None:
-    bodies = [" ".join(tokens) for tokens in said]
+    bodies = [" ".join(tokens) for tokens in token_lists]
     folder = release(tmp_path_factory.mktemp("made"), None, old=posts(*bodies), new=posts("crew"))
     data = load_liverpool(folder)
     expected = [
@@ -323,7 +323,7 @@ def test_every_whole_word_of_a_dump_is_found_and_all_text_is_counted(
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("the crew", "this is not a post (a JSON object)"),
         ('{"body": "crew"', "this is not a post (a JSON object)"),
@@ -337,9 +337,9 @@ def test_every_whole_word_of_a_dump_is_found_and_all_text_is_counted(
         ("{'body': 3}", "the post has no body"),
     ],
 )
-def test_unreadable_post_is_reported_with_its_line(tmp_path: Path, line: str, told: str) -> None:
+def test_unreadable_post_is_reported_with_its_line(tmp_path: Path, line: str, message: str) -> None:
     folder = release(tmp_path, None, old=posts("crew"), new=posts("crew") + f"\n{line}\n")
-    assert complaint(folder) == f"{str(folder / NEW)!r}, line 3: {told}"
+    assert complaint(folder) == f"{str(folder / NEW)!r}, line 3: {message}"
 
 
 def test_dump_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:

@@ -292,7 +292,7 @@ def test_release_may_have_one_truth_file_for_some_of_its_targets(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["graded", "binary"])
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ("tree_nn 0.1", "no tab between the word and its value"),
         ("tree\t0.1", "'tree' is not among the targets"),
@@ -302,17 +302,17 @@ def test_release_may_have_one_truth_file_for_some_of_its_targets(tmp_path: Path)
         ("tree_nn\t0.1\t0.2", "value is '0.1\\t0.2', not a number"),
     ],
 )
-def test_unreadable_truth_file_is_reported_with_its_line(tmp_path: Path, name: str, row: str, told: str) -> None:
+def test_unreadable_truth_file_is_reported_with_its_line(tmp_path: Path, name: str, row: str, message: str) -> None:
     folder = release(tmp_path, truth={name: f"plane_nn\t1\n\n{row}\n"})
-    assert complaint(folder) == f"{str(folder / 'truth' / f'{name}.txt')!r}, line 3: {told}"
+    assert complaint(folder) == f"{str(folder / 'truth' / f'{name}.txt')!r}, line 3: {message}"
 
 
 @pytest.mark.parametrize("name", ["graded", "binary"])
 def test_conflicting_values_of_a_word_are_reported_with_their_line(tmp_path: Path, name: str) -> None:
     folder = release(tmp_path, truth={name: "plane_nn\t1\ntree_nn\t0\nplane_nn\t0\n"})
-    told = complaint(folder)
-    assert told.startswith(f"{str(folder / 'truth' / f'{name}.txt')!r}, line 3: ")
-    assert "plane_nn" in told
+    message = complaint(folder)
+    assert message.startswith(f"{str(folder / 'truth' / f'{name}.txt')!r}, line 3: ")
+    assert "plane_nn" in message
 
 
 @pytest.mark.parametrize("name", ["graded", "binary"])
@@ -347,9 +347,9 @@ def test_targets_that_are_not_utf8_are_reported_with_their_line(tmp_path: Path) 
 @pytest.mark.parametrize("content", ["", "\n \n"])
 def test_empty_corpus_is_reported(tmp_path: Path, content: str) -> None:
     folder = release(tmp_path, new=content)
-    told = complaint(folder)
-    assert repr(str(folder / "corpus2/lemma")) in told
-    assert "empty" in told
+    message = complaint(folder)
+    assert repr(str(folder / "corpus2/lemma")) in message
+    assert "empty" in message
 
 
 def test_missing_corpus_is_reported(tmp_path: Path) -> None:
@@ -362,10 +362,10 @@ def test_missing_corpus_is_reported(tmp_path: Path) -> None:
 
 def test_corpus_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     folder = release(tmp_path, new=b"a tree_nn\nthe tree_nn\nsch\xf6n tree_nn\n")
-    told = complaint(folder)
-    assert repr(str(folder / "corpus2/lemma/corpus2.txt.gz")) in told
-    assert "line 3" in told
-    assert "not UTF-8" in told
+    message = complaint(folder)
+    assert repr(str(folder / "corpus2/lemma/corpus2.txt.gz")) in message
+    assert "line 3" in message
+    assert "not UTF-8" in message
 
 
 def test_unrelated_folders_are_not_recognised_as_a_release(tmp_path: Path) -> None:

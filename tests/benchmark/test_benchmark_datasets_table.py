@@ -192,8 +192,8 @@ def test_written_table_is_read_back_unchanged(
 def test_missing_column_is_reported(tmp_path: Path, name: str, column: str) -> None:
     header = tuple("other" if known == column else known for known in COLUMNS)
     path = write(tmp_path / name, ROWS, header)
-    told = f"{str(path)!r}, line 1: no column {column!r}; it must have word, period, sentence, start, end"
-    assert complaint(path).startswith(told)
+    message = f"{str(path)!r}, line 1: no column {column!r}; it must have word, period, sentence, start, end"
+    assert complaint(path).startswith(message)
 
 
 def test_tsv_with_commas_has_no_columns(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_span_outside_of_its_sentence_is_reported_with_its_line(tmp_path: Path, 
 
 @pytest.mark.parametrize("column", ["start", "end"])
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ("", "{0} is '', not a number"),
         ("two", "{0} is 'two', not a number"),
@@ -239,10 +239,10 @@ def test_span_outside_of_its_sentence_is_reported_with_its_line(tmp_path: Path, 
         ("1e999", "{0} is '1e999', not a "),
     ],
 )
-def test_non_numeric_offset_is_reported_with_its_line(tmp_path: Path, column: str, value: str, told: str) -> None:
+def test_non_numeric_offset_is_reported_with_its_line(tmp_path: Path, column: str, value: str, message: str) -> None:
     bad = ["plane", "2000", "A plane.", *((value, "7") if column == "start" else ("2", value))]
     path = write(tmp_path / "mine.csv", [*ROWS, bad])
-    assert complaint(path).startswith(f"{str(path)!r}, line 5: " + told.format(column))
+    assert complaint(path).startswith(f"{str(path)!r}, line 5: " + message.format(column))
 
 
 def test_offsets_may_be_whole_numbers_with_a_decimal_point(tmp_path: Path) -> None:
@@ -285,11 +285,11 @@ def test_nan_gold_is_missing_or_reported_and_never_a_conflict(tmp_path: Path, co
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize(
-    ("periods", "told"), [("", "it has 0 (none)"), ("11", "it has 1 (1)"), ("123", "it has 3 (1, 2, 3)")]
+    ("periods", "message"), [("", "it has 0 (none)"), ("11", "it has 1 (1)"), ("123", "it has 3 (1, 2, 3)")]
 )
-def test_number_of_periods_other_than_two_is_reported(tmp_path: Path, name: str, periods: str, told: str) -> None:
+def test_number_of_periods_other_than_two_is_reported(tmp_path: Path, name: str, periods: str, message: str) -> None:
     path = write(tmp_path / name, [["a", period, "a", "0", "1"] for period in periods])
-    assert complaint(path) == f"{str(path)!r} must have two periods; {told}"
+    assert complaint(path) == f"{str(path)!r} must have two periods; {message}"
 
 
 def test_row_without_a_word_is_reported_with_its_line(tmp_path: Path) -> None:

@@ -142,16 +142,16 @@ def test_repetitions_of_fewer_than_three_words_are_undefined(words: int) -> None
 @settings(max_examples=60)
 @given(decisions)
 def test_accuracy_and_f1_match_their_definitions(rows: list[tuple[bool, bool]]) -> None:
-    said, gold = [a for a, _ in rows], [b for _, b in rows]
-    accuracy, f1 = accuracy_and_f1(said, gold)
+    predictions, gold = [a for a, _ in rows], [b for _, b in rows]
+    accuracy, f1 = accuracy_and_f1(predictions, gold)
     assert accuracy == pytest.approx(sum(a == b for a, b in rows) / len(rows))
     hits = sum(a and b for a, b in rows)
-    if not any(said) and not any(gold):
+    if not any(predictions) and not any(gold):
         assert math.isnan(f1)
     elif hits == 0:
         assert f1 == 0
     else:
-        precision, recall = hits / sum(said), hits / sum(gold)
+        precision, recall = hits / sum(predictions), hits / sum(gold)
         assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
 
 
@@ -159,9 +159,9 @@ def test_decision_without_words_is_undefined() -> None:
     assert all(map(math.isnan, accuracy_and_f1([], [])))
 
 
-@pytest.mark.parametrize(("said", "gold"), [([True, False], [False, True]), ([False, False], [True, False])])
-def test_f1_is_0_if_no_changed_word_was_found(said: list[bool], gold: list[bool]) -> None:
-    assert accuracy_and_f1(said, gold)[1] == 0
+@pytest.mark.parametrize(("predictions", "gold"), [([True, False], [False, True]), ([False, False], [True, False])])
+def test_f1_is_0_if_no_changed_word_was_found(predictions: list[bool], gold: list[bool]) -> None:
+    assert accuracy_and_f1(predictions, gold)[1] == 0
 
 
 # ------------------------------------------------------------------------------------------------ average precision

@@ -124,27 +124,27 @@ def test_distance_system_finds_the_changed_word(metric: str) -> None:
 
 def given_p(monkeypatch: pytest.MonkeyPatch, p: Mapping[str, float]) -> list[dict[str, Any]]:
     """Replace the test by one that returns the given p-values, and record its arguments."""
-    asked: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
 
     def test(old: Matrix, new: Matrix, metric: str, *, seed: int, word: str) -> SimpleNamespace:
-        asked.append({"sizes": (len(old), len(new)), "metric": metric, "seed": seed, "word": word})
+        calls.append({"sizes": (len(old), len(new)), "metric": metric, "seed": seed, "word": word})
         return SimpleNamespace(p=p[word])
 
     monkeypatch.setattr(systems, "permutation_test", test)
-    return asked
+    return calls
 
 
 def test_liu_selects_the_words_with_p_below_0_005(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = planted()
-    asked = given_p(monkeypatch, {"stable": 0.005, "drifted": 0.0049, "changed": 0.00001, "other": 0.9})
+    calls = given_p(monkeypatch, {"stable": 0.005, "drifted": 0.0049, "changed": 0.00001, "other": 0.9})
     scored = score_liu(pairs, seed=3)
     assert (scored.method, scored.words) == ("Liu et al.", ("drifted", "changed"))
     assert scored.changed is not None
     assert scored.changed.tolist() == [True, True]
     wanted = [distance.cosine(*(rows.astype(float).mean(axis=0) for rows in pairs[word])) for word in scored.words]
     np.testing.assert_allclose(scored.scores, np.array(wanted)[:, None], rtol=1e-6)
-    assert {call["word"] for call in asked} == set(pairs)
-    assert all((call["metric"], call["seed"]) == ("cosine", 3) for call in asked)
+    assert {call["word"] for call in calls} == set(pairs)
+    assert all((call["metric"], call["seed"]) == ("cosine", 3) for call in calls)
 
 
 def test_q_values_of_liu_cover_all_words_and_not_only_the_selected_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,8 +136,8 @@ def test_folder_named_like_a_word_does_not_hide_the_word(shell: Shell) -> None:
 def test_max_per_word_limits_the_sample_and_0_means_all(shell: Shell, most: str, kept: list[str]) -> None:
     out, _ = shell.compare("--words", "mouse", "--max-per-word", most)
     assert rows(out)["mouse"][:2] == kept
-    asked = json.loads((shell.folder / "lexshift-1950s-2010s" / "run.json").read_text())["settings"]["max_per_word"]
-    assert asked == (int(most) or None)
+    settings = json.loads((shell.folder / "lexshift-1950s-2010s" / "run.json").read_text())["settings"]
+    assert settings["max_per_word"] == (int(most) or None)
 
 
 def test_usages_are_sampled_by_default_and_all_used_with_0(shell: Shell) -> None:
@@ -321,14 +321,14 @@ def test_wrong_path_is_named(shell: Shell) -> None:
 def test_same_file_twice_is_refused(shell: Shell, second: str) -> None:
     if second == "link.txt":
         (shell.folder / second).symlink_to("1950s.txt")
-    said = shell.refused("1950s.txt", second, "--words", "mouse")
-    assert said == "both corpora are '1950s.txt'; give two different ones, the old one first"
+    message = shell.refused("1950s.txt", second, "--words", "mouse")
+    assert message == "both corpora are '1950s.txt'; give two different ones, the old one first"
 
 
 def test_two_names_of_the_same_text_are_refused(shell: Shell) -> None:
     (shell.folder / "copy.txt").write_text(text_of(OLD))
-    said = shell.refused("1950s.txt", "copy.txt", "--words", "mouse")
-    assert said == "'1950s.txt' and 'copy.txt' hold the same text; give two different corpora"
+    message = shell.refused("1950s.txt", "copy.txt", "--words", "mouse")
+    assert message == "'1950s.txt' and 'copy.txt' hold the same text; give two different corpora"
 
 
 def test_same_pattern_twice_is_refused(shell: Shell) -> None:
@@ -445,7 +445,7 @@ def test_0_usages_means_all_and_the_error_message_says_so(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["compare"], "Missing argument 'OLD'"),
         (["compare", "1950s.txt"], "give the later one as well (NEW), or divide it by date (--split-at 2020-03-01)"),
@@ -456,10 +456,10 @@ def test_0_usages_means_all_and_the_error_message_says_so(shell: Shell) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_incomplete_commands_have_exit_status_2(shell: Shell, arguments: list[str], said: str) -> None:
+def test_incomplete_commands_have_exit_status_2(shell: Shell, arguments: list[str], message: str) -> None:
     code, out, err = shell.run(*arguments)
     assert code == 2
-    assert said in err
+    assert message in err
     assert out == ""
     assert "Traceback" not in err
     assert sorted(os.listdir()) == ["1950s.txt", "2010s.txt"]
@@ -467,8 +467,8 @@ def test_incomplete_commands_have_exit_status_2(shell: Shell, arguments: list[st
 
 def test_corpus_on_standard_input_needs_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_of(OLD).encode())))
-    said = shell.refused("-", "2010s.txt")
-    assert said == "a corpus from standard input can be read only once: name the words to compare (--words)"
+    message = shell.refused("-", "2010s.txt")
+    assert message == "a corpus from standard input can be read only once: name the words to compare (--words)"
 
 
 def test_corpus_on_standard_input_is_compared_for_given_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -500,8 +500,8 @@ def test_missing_model_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch, m
 
 def test_file_in_place_of_the_results_folder_is_named_and_unchanged(shell: Shell) -> None:
     (shell.folder / "mine").write_text("mine")
-    said = shell.refused("--words", "mouse", "--out", "mine")
-    assert "'mine' would be a folder, but there is a file of that name" in said
+    message = shell.refused("--words", "mouse", "--out", "mine")
+    assert "'mine' would be a folder, but there is a file of that name" in message
     assert (shell.folder / "mine").read_text() == "mine"
     assert shell.toy.calls == 0
 
@@ -509,8 +509,8 @@ def test_file_in_place_of_the_results_folder_is_named_and_unchanged(shell: Shell
 def test_folder_with_other_files_in_place_of_the_store_is_refused(shell: Shell) -> None:
     (shell.folder / "mine" / "store").mkdir(parents=True)
     (shell.folder / "mine" / "store" / "thesis.doc").write_text("mine")
-    said = shell.refused("--words", "mouse", "--out", "mine")
-    assert f"the folder {str(Path('mine/store'))!r} holds other files; choose an empty or a new one" in said
+    message = shell.refused("--words", "mouse", "--out", "mine")
+    assert f"the folder {str(Path('mine/store'))!r} holds other files; choose an empty or a new one" in message
     assert set(os.listdir("mine")) == {"store", ".lock"}
     assert shell.toy.calls == 0
 
@@ -529,8 +529,8 @@ def test_unwritable_folder_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatc
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "mkdir", refuse)
-        said = shell.refused("--words", "mouse", "--out", "locked")
-    assert said == "'locked' cannot be written: Permission denied"
+        message = shell.refused("--words", "mouse", "--out", "locked")
+    assert message == "'locked' cannot be written: Permission denied"
     assert shell.toy.calls == 0
 
 
@@ -554,10 +554,10 @@ def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_advice(she
     before = vectors_in(shell.folder / "lexshift-1950s-2010s")
     with (shell.folder / "1950s.txt").open("a") as file:
         file.write("one more mouse\n")
-    said = shell.refused("--words", "mouse")
-    assert "is not the one that the store" in said
-    assert "--out" in said
-    assert "--labels" not in said  # labels of a comparison do not change the labels in the store
+    message = shell.refused("--words", "mouse")
+    assert "is not the one that the store" in message
+    assert "--out" in message
+    assert "--labels" not in message  # labels of a comparison do not change the labels in the store
     assert vectors_in(shell.folder / "lexshift-1950s-2010s") == before
 
 
@@ -573,11 +573,11 @@ def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_advice(she
 )
 def test_other_embedding_options_need_another_folder(shell: Shell, arguments: list[str], differs: str) -> None:
     shell.compare("--words", "mouse")
-    said = shell.refused("--words", "mouse", *arguments)
-    assert differs in said
-    assert "{" not in said  # the message contains no Python repr
-    assert "None" not in said
-    assert "choose another folder (--out)" in said
+    message = shell.refused("--words", "mouse", *arguments)
+    assert differs in message
+    assert "{" not in message  # the message contains no Python repr
+    assert "None" not in message
+    assert "choose another folder (--out)" in message
 
 
 # ---------------------------------------------------------------------------------------------------------- full disks
@@ -601,9 +601,9 @@ def test_full_disk_is_reported_and_the_same_command_resumes(shell: Shell, limit:
     done = subprocess.run(
         child(*arguments), capture_output=True, text=True, timeout=120, check=False, preexec_fn=small_files
     )
-    said = only_sentence((done.returncode, done.stdout, done.stderr))
-    assert re.match(r"the disk is full while writing 'results.*': make room and run the same command again", said)
-    assert reached in said
+    message = only_sentence((done.returncode, done.stdout, done.stderr))
+    assert re.match(r"the disk is full while writing 'results.*': make room and run the same command again", message)
+    assert reached in message
     assert not list(Path("results").rglob("*.tmp"))
     assert not Path("results/report.html").exists()
     again, _ = shell.compare("--words", "mouse,bread", "--out", "results")
@@ -712,8 +712,8 @@ def test_run_resumed_after_ctrl_c_gives_the_same_result(
 )
 @pytest.mark.parametrize("command", ["compare", "discover", "trace"])
 def test_impossible_folder_has_exit_status_2(shell: Shell, command: str, out: str) -> None:
-    said = only_sentence(shell.run(command, "1950s.txt", "2010s.txt", "--out", out))
-    assert "choose another" in said
+    message = only_sentence(shell.run(command, "1950s.txt", "2010s.txt", "--out", out))
+    assert "choose another" in message
     assert sorted(os.listdir()) == ["1950s.txt", "2010s.txt"]
 
 
@@ -744,8 +744,8 @@ def test_one_dated_corpus_is_divided_at_a_day(shell: Shell) -> None:
 def test_ambiguous_dates_have_exit_status_2_and_name_the_option(shell: Shell) -> None:
     write_dated(shell, "03/02/2020", "12/25/2020")
     dated = ["posts.jsonl", "--split-at", "2020-03-01", "--date-column", "when", "-w", "mouse"]
-    assert "'03/02/2020' in record 1 of 'posts.jsonl' may be" in (said := shell.refused(*dated))
-    assert "--date-order DMY, MDY or YMD" in said
+    assert "'03/02/2020' in record 1 of 'posts.jsonl' may be" in (message := shell.refused(*dated))
+    assert "--date-order DMY, MDY or YMD" in message
     assert "'12/25/2020' in record 81 of 'posts.jsonl' is not in the order DMY" in shell.refused(
         *dated, "--date-order", "DMY"
     )

@@ -125,8 +125,8 @@ def test_ctrl_c_in_the_demo_is_reported_and_the_same_command_resumes(shell: Shel
 
 def test_file_in_place_of_the_demo_folder_is_named_and_unchanged(shell: Shell) -> None:
     (shell.folder / "mine").write_text("mine")
-    said = only_sentence(shell.run("demo", "--out", "mine"))
-    assert "'mine' would be a folder, but there is a file of that name" in said
+    message = only_sentence(shell.run("demo", "--out", "mine"))
+    assert "'mine' would be a folder, but there is a file of that name" in message
     assert (shell.folder / "mine").read_text() == "mine"
 
 

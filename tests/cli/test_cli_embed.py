@@ -283,8 +283,8 @@ def test_invalid_values_are_refused(shell: Shell, arguments: list[str], sentence
 def test_invalid_word_lists_are_refused(shell: Shell, words: str, sentence: str) -> None:
     (shell.folder / "blank.txt").write_text("\n \n")
     (shell.folder / "binary.txt").write_bytes(b"\0\1\2")
-    said = shell.refused(words=words)
-    assert any(part in said for part in sentence.split("|"))
+    message = shell.refused(words=words)
+    assert any(part in message for part in sentence.split("|"))
 
 
 @pytest.mark.parametrize(

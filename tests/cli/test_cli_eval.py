@@ -148,18 +148,18 @@ def test_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path
 def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
     found = evaluated(tmp_path, space="centred", alpha=0.1, normalised=True)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "evaluation.csv"), found.table)
-    told = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
-    assert told["data"] == {
+    record = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
+    assert record["data"] == {
         "name": "usages.csv",
         "kind": "table of usages",
         "words": 6,
         "gold": "graded",
         "suffix": "strip",
     }
-    assert told["embedding"] == found.siblings.settings
-    assert told["store"] == found.siblings.fingerprint
-    assert told["rate"] == 0.5
-    assert told["settings"] == {
+    assert record["embedding"] == found.siblings.settings
+    assert record["store"] == found.siblings.fingerprint
+    assert record["rate"] == 0.5
+    assert record["settings"] == {
         "space": "centred",
         "min_usages": 2,
         "preset": None,
@@ -173,8 +173,8 @@ def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
         "alpha": 0.1,
         "seed": 0,
     }
-    assert told["control"] == {"words": [], "source": None, "note": TOO_FEW_CONTROLS}
-    background = told["background"]
+    assert record["control"] == {"words": [], "source": None, "note": TOO_FEW_CONTROLS}
+    background = record["background"]
     assert background.pop("floor") >= 0
     wanted = {"control_words": 0, "common_shift": None, "ordinary_gap": None, "is_calibrated": False}
     assert background == wanted
@@ -221,7 +221,7 @@ def test_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"space": "centre"}, "space must be one of"),
         ({"alpha": 0.0}, "alpha must be a number between 0 and 1; got 0.0"),
@@ -231,10 +231,10 @@ def test_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name: 
     ],
 )
 def test_invalid_setting_is_reported_before_anything_is_encoded(
-    tmp_path: Path, options: dict[str, Any], told: str
+    tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
     toy = Toy(centre=0.5)
-    with pytest.raises(UserError, match=f"^{re.escape(told)}"):
+    with pytest.raises(UserError, match=f"^{re.escape(message)}"):
         evaluated(tmp_path, toy, **options)
     assert toy.calls == 0
     assert not (tmp_path / "out").exists()
@@ -406,8 +406,8 @@ def test_rate_can_be_estimated_without_labels(shell: Shell) -> None:
 def test_words_with_too_few_usages_are_dropped(shell: Shell) -> None:
     shell.eval("--min-usages", "8")
     assert shell.table.loc[1, ["words", "dropped"]].tolist() == [5, 1]
-    told = shell.refused("usages.csv", "--out", "out", "--min-usages", "9")
-    assert told == "no word of 'usages.csv' has 9 usages in each period"
+    message = shell.refused("usages.csv", "--out", "out", "--min-usages", "9")
+    assert message == "no word of 'usages.csv' has 9 usages in each period"
 
 
 def test_alpha_is_the_false_discovery_rate(shell: Shell) -> None:
@@ -437,9 +437,9 @@ def test_vectors_can_be_stored_in_half_precision(shell: Shell) -> None:
 
 
 def test_quiet_prints_only_the_results(shell: Shell) -> None:
-    loud, told = shell.eval()
+    loud, progress = shell.eval()
     quiet, err = shell.eval("--quiet")
-    assert told != ""
+    assert progress != ""
     assert (quiet, err) == (loud, "")
 
 
@@ -458,7 +458,7 @@ def test_interrupted_run_resumes(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--space", "center"], r"space must be one of auto, centred, raw, standardised; got 'center'\."),
         (["--metric", "cosin"], r"(?s).*did you mean 'cosine'\?"),
@@ -477,9 +477,9 @@ def test_interrupted_run_resumes(shell: Shell) -> None:
         (["--control", "words.txt"], r"the control words of an evaluation come from the sentences of the data set; "),
     ],
 )
-def test_invalid_setting_is_reported_in_one_sentence(shell: Shell, arguments: list[str], told: str) -> None:
+def test_invalid_setting_is_reported_in_one_sentence(shell: Shell, arguments: list[str], message: str) -> None:
     sentence = shell.refused("usages.csv", "--out", "out", *arguments)
-    assert re.match(told, sentence), sentence
+    assert re.match(message, sentence), sentence
     assert shell.toy.calls == 0
     assert not Path("out").exists()
 
@@ -511,8 +511,8 @@ def test_other_usages_in_the_same_folder_are_refused(shell: Shell) -> None:
     shell.eval()
     usages().iloc[1:].to_csv("usages.csv", index=False)
     store = str(Path("out", "store"))
-    told = f"the store {store!r} was made from other usages; choose another folder (--out)"
-    assert shell.refused("usages.csv", "--out", "out") == told
+    message = f"the store {store!r} was made from other usages; choose another folder (--out)"
+    assert shell.refused("usages.csv", "--out", "out") == message
 
 
 def test_table_with_an_invalid_line_is_reported_with_the_line(shell: Shell) -> None:

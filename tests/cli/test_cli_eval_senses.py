@@ -77,8 +77,8 @@ def test_clusters_are_evaluated_next_to_the_baselines(shell: Terminal) -> None:
 
 def test_other_clustering_is_chosen_by_name(shell: Terminal) -> None:
     write_usages(shell.folder / "usages.csv")
-    told = only_sentence(shell.run("eval", "usages.csv", "--senses", "--clustering", "none", "--out", "out", "-q"))
-    assert "clustering" in told
+    message = only_sentence(shell.run("eval", "usages.csv", "--senses", "--clustering", "none", "--out", "out", "-q"))
+    assert "clustering" in message
 
 
 def test_axolotl_is_recognised_and_its_predictions_are_scored(shell: Terminal) -> None:

@@ -124,8 +124,8 @@ def test_names_that_are_not_utf8_are_accepted(shell: Terminal) -> None:
     ids=ascii,
 )
 def test_option_text_that_is_not_utf8_is_refused_before_any_work(shell: Terminal, arguments: tuple[str, str]) -> None:
-    said = only_sentence(shell.run("compare", "1950s.txt", "2010s.txt", *QUICK, *arguments))
-    assert said == f"{arguments[0]} is not UTF-8: {arguments[1]!a}"
+    message = only_sentence(shell.run("compare", "1950s.txt", "2010s.txt", *QUICK, *arguments))
+    assert message == f"{arguments[0]} is not UTF-8: {arguments[1]!a}"
     assert shell.toy.calls == 0
 
 
@@ -164,8 +164,8 @@ def test_error_message_is_one_line_for_any_quoted_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = only_sentence(typed(monkeypatch, capsys, "data", "a\nb\x1b[2J"))
-    assert not RAW.search(said)
+    message = only_sentence(typed(monkeypatch, capsys, "data", "a\nb\x1b[2J"))
+    assert not RAW.search(message)
     terminal.print_error("a\nb")
     assert capsys.readouterr().err == "error: a\\u000ab\n"
 

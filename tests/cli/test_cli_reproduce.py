@@ -122,11 +122,11 @@ def test_one_file_per_exhibit_and_a_page_are_written(shell: Shell) -> None:
 
 def test_run_record_is_saved(shell: Shell) -> None:
     shell.reproduce("usages.csv", "--out", "out", "--space", "centred", "--seed", "3")
-    told = json.loads(Path("out/reproduction/run.json").read_text("utf-8"))
-    assert told["lexshift"] == __version__
-    assert told["data"]["name"] == "usages.csv"
-    assert told["embedding"]["encoder"]["model"] == "toy"
-    assert (told["space"], told["repeats"], told["seed"], told["data"]["suffix"]) == ("centred", 2, 3, "strip")
+    record = json.loads(Path("out/reproduction/run.json").read_text("utf-8"))
+    assert record["lexshift"] == __version__
+    assert record["data"]["name"] == "usages.csv"
+    assert record["embedding"]["encoder"]["model"] == "toy"
+    assert (record["space"], record["repeats"], record["seed"], record["data"]["suffix"]) == ("centred", 2, 3, "strip")
 
 
 def test_vectors_and_folder_are_shared_with_eval(shell: Shell) -> None:
@@ -199,7 +199,7 @@ def test_no_published_figures_are_shown_for_other_data(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--space", "center"], r"space must be one of auto, centred, raw, standardised; got 'center'\."),
         (["--suffix", "cut"], r"suffix must be one of keep, strip; got 'cut'\."),
@@ -208,9 +208,11 @@ def test_no_published_figures_are_shown_for_other_data(shell: Shell) -> None:
         (["--precision", "double"], r"precision must be one of float16, float32; got 'double'\."),
     ],
 )
-def test_invalid_setting_is_reported_before_anything_is_encoded(shell: Shell, arguments: list[str], told: str) -> None:
+def test_invalid_setting_is_reported_before_anything_is_encoded(
+    shell: Shell, arguments: list[str], message: str
+) -> None:
     sentence = shell.refused("usages.csv", "--out", "out", *arguments)
-    assert re.match(told, sentence), sentence
+    assert re.match(message, sentence), sentence
     assert shell.toy.calls == 0
     assert not Path("out").exists()
 
@@ -224,14 +226,14 @@ def test_data_without_graded_gold_is_refused(shell: Shell) -> None:
 def test_fewer_than_three_words_are_refused(shell: Shell) -> None:
     frame = usages()
     frame[frame["word"].isin(["mouse", "web"])].to_csv("few.csv", index=False)
-    told = "'few.csv' has 2 words with graded gold and 2 usages in each period; a correlation needs 3"
-    assert shell.refused("few.csv") == told
+    message = "'few.csv' has 2 words with graded gold and 2 usages in each period; a correlation needs 3"
+    assert shell.refused("few.csv") == message
 
 
 def test_constant_gold_is_refused(shell: Shell) -> None:
     usages(graded=0.5).to_csv("alike.csv", index=False)
-    told = "the graded gold of 'alike.csv' is the same for all words, so they cannot be ranked"
-    assert shell.refused("alike.csv") == told
+    message = "the graded gold of 'alike.csv' is the same for all words, so they cannot be ranked"
+    assert shell.refused("alike.csv") == message
     assert not Path("lexshift-eval-alike.csv-minilm_senses", "reproduction.html").exists()
 
 

@@ -44,10 +44,10 @@ def test_table_has_a_row_for_each_word_with_its_counts_and_scores(shell: Shell) 
     assert header == ["word", "1950s", "2010s", "change", "95 % interval", "gap", "q", "verdict"]
     assert [line.split()[0] for line in lines[1:] if line] == ["mouse", "bread", "word", "barn"]
     scores = pd.read_csv("lexshift-1950s-2010s/scores.csv").set_index("word")
-    for word, verdict in {"mouse": "changed", "bread": "stable"}.items():
-        n_old, n_new, change, interval, gap, q, told = rows(out)[word]
+    for word, expected in {"mouse": "changed", "bread": "stable"}.items():
+        n_old, n_new, change, interval, gap, q, verdict = rows(out)[word]
         row = scores.loc[word]
-        assert (n_old, n_new, told, row["verdict"]) == ("40", "40", verdict, verdict)
+        assert (n_old, n_new, verdict, row["verdict"]) == ("40", "40", expected, expected)
         assert float(change) == pytest.approx(row["score"], rel=0.01)
         low, high = map(float, interval.split(" to "))
         assert low == pytest.approx(row["low"], rel=0.01)
@@ -104,8 +104,8 @@ def test_everything_except_the_results_goes_to_standard_error(shell: Shell) -> N
         file.write(b"one mouse with a byte \xe9 that is not in the encoding\n")
     out, err = shell.compare("--encoding", "utf-8", "--errors", "replace", "--min-count", "40")
     assert len(out.splitlines()) == 3
-    for told in ("note", "counting", "reading", "encoding", "scoring", "writing", "skipped", "report", "━"):
-        assert told not in out
+    for phrase in ("note", "counting", "reading", "encoding", "scoring", "writing", "skipped", "report", "━"):
+        assert phrase not in out
     lines = err.rstrip().splitlines()
     assert lines[-1] == f"report: {Path('lexshift-1950s-2010s/report.html')}"
     assert lines[-2].startswith("The words were not compared with ordinary words")
@@ -121,10 +121,10 @@ def test_everything_except_the_results_goes_to_standard_error(shell: Shell) -> N
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 @pytest.mark.parametrize("flag", ["--quiet", "-q"])
 def test_quiet_prints_only_the_results(shell: Shell, form: str, flag: str) -> None:
-    loud, told = shell.compare("--min-count", "40", "--format", form, "--out", "loud")
+    loud, progress = shell.compare("--min-count", "40", "--format", form, "--out", "loud")
     quiet, nothing = shell.compare("--min-count", "40", "--format", form, "--out", "quiet", flag)
     assert quiet == loud != ""
-    assert told != nothing == ""
+    assert progress != nothing == ""
     assert Path("quiet/report.html").is_file()
 
 
@@ -202,9 +202,9 @@ def test_json_and_csv_have_the_same_numbers(shell: Shell) -> None:
 def test_no_escape_codes_are_printed_without_a_terminal(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,bread,barn", "--out", "results")
     assert ESCAPE not in out + err
-    code, _, said = shell.run("compare", "1950s.txt", "nothing.txt")
+    code, _, message = shell.run("compare", "1950s.txt", "nothing.txt")
     assert code == 2
-    assert ESCAPE not in said
+    assert ESCAPE not in message
 
 
 def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[str, str]:

@@ -82,8 +82,8 @@ def test_simulate_prints_the_planted_changes(shell: Shell) -> None:
 def test_simulate_accepts_its_options(shell: Shell) -> None:
     arguments = ["--pattern", "step", "--years", "2", "--pseudowords", "2", "--usages", "2", "--seed", "3", "-q"]
     assert shell.succeed("simulate", "corpus.txt", "--out", "planted", *arguments) == ""
-    told = json.loads(Path("planted/simulate.json").read_text())
-    assert {k: told[k] for k in ("pattern", "years", "pseudowords", "usages", "seed", "pairs", "corpora")} == {
+    record = json.loads(Path("planted/simulate.json").read_text())
+    assert {k: record[k] for k in ("pattern", "years", "pseudowords", "usages", "seed", "pairs", "corpora")} == {
         "pattern": "step",
         "years": 2,
         "pseudowords": 2,
@@ -114,18 +114,18 @@ def test_simulate_may_plant_in_separate_corpora(shell: Shell) -> None:
         lines = Path(path).read_text().splitlines()
         assert len(lines) == 240
         assert all(line.endswith(place) for line in lines)
-    said = shell.refused("simulate", "corpus.txt", "--out", "other", "--separate")
-    assert said == "separate corpora are an old and a new one; got 1 of them (--separate)"
+    message = shell.refused("simulate", "corpus.txt", "--out", "other", "--separate")
+    assert message == "separate corpora are an old and a new one; got 1 of them (--separate)"
 
 
 def test_simulate_reports_mistakes_in_one_sentence(shell: Shell) -> None:
     Path("old.txt").write_text("mine")
-    said = shell.refused("simulate", "corpus.txt", "--out", ".", "--usages", "10")
-    assert (
-        said == "'old.txt' was not written by lexshift, or was changed since; move it or choose another folder (--out)"
+    message = shell.refused("simulate", "corpus.txt", "--out", ".", "--usages", "10")
+    assert message == (
+        "'old.txt' was not written by lexshift, or was changed since; move it or choose another folder (--out)"
     )
-    said = shell.refused("simulate", "corpus.txt", "--out", "planted", "--usages", "100")
-    assert said.startswith("30 pairs of words with 101 sentences each were requested, but only 0 can be made")
+    message = shell.refused("simulate", "corpus.txt", "--out", "planted", "--usages", "100")
+    assert message.startswith("30 pairs of words with 101 sentences each were requested, but only 0 can be made")
     assert shell.run("simulate", "corpus.txt").exit_code == 2
 
 
@@ -168,7 +168,7 @@ def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--usages", "5,many"], "usages must be comma-separated numbers; got '5,many'"),
         (["--changes", "half"], "changes must be comma-separated numbers"),
@@ -178,8 +178,8 @@ def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:
     ],
     ids=["usages", "changes", "format", "pairs", "permutations"],
 )
-def test_power_reports_mistakes_in_one_sentence(shell: Shell, arguments: list[str], said: str) -> None:
-    assert said in shell.refused("power", "corpus.txt", *arguments)
+def test_power_reports_mistakes_in_one_sentence(shell: Shell, arguments: list[str], message: str) -> None:
+    assert message in shell.refused("power", "corpus.txt", *arguments)
 
 
 def test_ctrl_c_ends_simulate_with_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

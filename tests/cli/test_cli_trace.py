@@ -115,10 +115,10 @@ def test_csv_and_json_contain_the_table_of_words(shell: Shell) -> None:
     pd.testing.assert_frame_equal(read, shell.found.table, check_dtype=False)
     assert shell.found.periods == ["a", "b", "c"]
     out, _ = shell.run(*corpora, "--words", "mouse,bread", "--format", "json", "--quiet", "--out", "other")
-    told = json.loads(out)
-    assert [row["word"] for row in told] == shell.found.table["word"].tolist()
-    assert list(told[0]) == shell.found.table.columns.tolist()
-    assert [row["score"] for row in told] == pytest.approx(shell.found.table["score"].tolist(), rel=1e-12)
+    records = json.loads(out)
+    assert [row["word"] for row in records] == shell.found.table["word"].tolist()
+    assert list(records[0]) == shell.found.table.columns.tolist()
+    assert [row["score"] for row in records] == pytest.approx(shell.found.table["score"].tolist(), rel=1e-12)
     steps = pd.read_csv("other/steps.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(steps, shell.found.steps, check_dtype=False)
 
@@ -147,7 +147,7 @@ def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["1950s.txt", "-w", "mouse"], "one corpus has no periods"),
         (["1950s.txt", "2010s.txt", "-w", "mouse", "--format", "xml"], "format must be one of csv, json, table"),
@@ -166,8 +166,8 @@ def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:
     ],
     ids=["one corpus", "format", "rate", "sample", "by", "no dates", "no file", "verdict"],
 )
-def test_mistakes_are_reported_in_one_sentence(shell: Shell, words: list[str], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_mistakes_are_reported_in_one_sentence(shell: Shell, words: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         shell.run(*words)
 
 
@@ -183,12 +183,12 @@ def test_fail_on_ends_the_command_with_status_3_if_a_word_has_the_verdict(
 
 
 def test_permutations_are_a_number_or_auto_and_too_few_are_reported(shell: Shell) -> None:
-    asked = ["1950s.txt", "2010s.txt", "--words", "mouse,bread"]
-    shell._app([*asked, *FEW[2:], "--alpha", "0.00001", "--permutations", "99"], standalone_mode=False)
+    arguments = ["1950s.txt", "2010s.txt", "--words", "mouse,bread"]
+    shell._app([*arguments, *FEW[2:], "--alpha", "0.00001", "--permutations", "99"], standalone_mode=False)
     assert shell.options["permutations"] == 99
     assert "smallest p that 99 permutations can give" in " ".join(shell._capsys.readouterr().err.split())
-    shell._app([*asked, *FEW[2:]], standalone_mode=False)
+    shell._app([*arguments, *FEW[2:]], standalone_mode=False)
     assert shell.options["permutations"] == "auto"
     assert "smallest p" not in shell._capsys.readouterr().err
     with pytest.raises(UserError, match="permutations must be a whole number, or auto; got 'many'"):
-        shell._app([*asked, "--permutations", "many"], standalone_mode=False)
+        shell._app([*arguments, "--permutations", "many"], standalone_mode=False)

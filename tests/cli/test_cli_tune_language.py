@@ -73,8 +73,8 @@ def test_model_is_tuned_to_corpora_and_its_perplexity_printed(shell: Terminal) -
     first, second = out.splitlines()
     assert re.fullmatch(r"tuned: tuned in 6 steps, \d+ s", first)
     assert second == f"perplexity on held-out sentences: {before:,.1f} before, {after:,.1f} after"
-    for told in ("reading old", "reading new", "tuning", "6 steps", "note: step 3 of 6: loss "):
-        assert told in err
+    for phrase in ("reading old", "reading new", "tuning", "6 steps", "note: step 3 of 6: loss "):
+        assert phrase in err
     assert "note: the model 'model' has no head that predicts masked words" in err
     assert "error" not in err
 
@@ -285,15 +285,15 @@ def test_invalid_corpora_are_reported_in_one_sentence(shell: Terminal) -> None:
         "latin.txt": "the file 'latin.txt' is not UTF-8 at line 2 (byte 0xe9)",
     }.items():
         assert sentence in one_sentence(shell.run("tune", "mlm", corpus, "--out", "tuned", *FAST))
-    told = one_sentence(shell.run("tune", "time", "old.txt", "--out", "tuned", *FAST))
-    assert told == "tuning on time needs at least two corpora, the oldest first"
+    message = one_sentence(shell.run("tune", "time", "old.txt", "--out", "tuned", *FAST))
+    assert message == "tuning on time needs at least two corpora, the oldest first"
 
 
 @pytest.mark.usefixtures("model")
 def test_another_run_in_the_folder_is_reported_in_one_sentence(shell: Terminal) -> None:
     assert tune(shell, "mlm", *FAST)[0] == 0
-    said = one_sentence(tune(shell, "mlm", *FAST, "--mask", "0.3"))
-    assert said == "'tuned' holds a model tuned with mask 0.15, not 0.3; choose another folder (--out)"
+    message = one_sentence(tune(shell, "mlm", *FAST, "--mask", "0.3"))
+    assert message == "'tuned' holds a model tuned with mask 0.15, not 0.3; choose another folder (--out)"
 
 
 def test_missing_libraries_are_reported_in_one_sentence(shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

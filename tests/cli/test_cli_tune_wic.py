@@ -63,11 +63,11 @@ def test_model_is_tuned_summarised_and_usable(shell: Shell, form: str) -> None:
     assert re.match(r"tuned: tuned in 4 steps, \d+ s$", out.splitlines()[0])
     for line, name in zip(out.splitlines()[1:], ("untuned", "tuned"), strict=True):
         figures = run[name]
-        told = f"AUC {figures['held-out auc']:.3f} on held-out pairs ({figures[f'held-out {BEST}']:.3f} {BEST}), "
-        told += f"{figures['dev auc']:.3f} on dev pairs ({figures[CHOSEN]:.3f} {CHOSEN.removeprefix('dev ')})"
+        sentence = f"AUC {figures['held-out auc']:.3f} on held-out pairs ({figures[f'held-out {BEST}']:.3f} {BEST}), "
+        sentence += f"{figures['dev auc']:.3f} on dev pairs ({figures[CHOSEN]:.3f} {CHOSEN.removeprefix('dev ')})"
         assert line.split(":", 1)[0] == name
-        assert line.split(":", 1)[1].strip() == told
-        assert f"note: {name}: {told}" in err
+        assert line.split(":", 1)[1].strip() == sentence
+        assert f"note: {name}: {sentence}" in err
     assert "error" not in err
     assert "tuning" in err
     assert "4 steps" in err
@@ -86,8 +86,8 @@ def test_without_dev_pairs_no_dev_figures_are_printed(shell: Shell) -> None:
     assert code == 0, err
     lines = out.splitlines()
     assert len(lines) == 3
-    told = rf"(un)?tuned: +AUC \d\.\d{{3}} on held-out pairs \(\d\.\d{{3}} {BEST}\)"
-    assert all(re.fullmatch(told, line) for line in lines[1:])
+    pattern = rf"(un)?tuned: +AUC \d\.\d{{3}} on held-out pairs \(\d\.\d{{3}} {BEST}\)"
+    assert all(re.fullmatch(pattern, line) for line in lines[1:])
 
 
 def test_repeated_command_reports_that_it_is_finished_with_its_figures(shell: Shell) -> None:
@@ -275,8 +275,8 @@ def test_unreadable_pairs_are_named(shell: Shell) -> None:
 def test_folder_with_other_files_or_another_model_is_refused(shell: Shell) -> None:
     assert "the folder 'pairs' holds other files" in shell.refused("--out", "pairs")
     assert shell.tune("--light")[0] == 0
-    said = shell.refused("--light", "--learning-rate", "0.5")
-    assert said == "'tuned' holds a model tuned with learning_rate 0.001, not 0.5; choose another folder (--out)"
+    message = shell.refused("--light", "--learning-rate", "0.5")
+    assert message == "'tuned' holds a model tuned with learning_rate 0.001, not 0.5; choose another folder (--out)"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from lexshift.cli import main
 
 @pytest.mark.parametrize("command", ["compare", "discover", "embed"])
 @pytest.mark.parametrize(
-    ("name", "data", "told"),
+    ("name", "data", "expected"),
     [
         ("new.pdf", b"%PDF-1.7 a mouse", "pdftotext"),
         ("new.json", b"[3]", "not a JSON object"),
@@ -27,7 +27,7 @@ def test_unreadable_file_ends_a_command_with_one_sentence(
     command: str,
     name: str,
     data: bytes | None,
-    told: str,
+    expected: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("old.txt").write_text("a mouse\n")
@@ -45,6 +45,6 @@ def test_unreadable_file_ends_a_command_with_one_sentence(
     message = " ".join(printed.err.split())
     assert message.startswith("error: ")
     assert repr(name) in message
-    assert told in message
+    assert expected in message
     assert "Traceback" not in message
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["old.txt", name])

@@ -299,13 +299,13 @@ def test_progress_is_reported_in_bytes_on_disk(packed: bool, tmp_path: Path, mon
     paths = [tmp_path / name for name in ("1.txt", "2.txt")]
     for path in paths:
         path.write_bytes(gzip.compress(data, mtime=0) if packed else data)
-    told: list[tuple[int, int]] = []
-    count_words(tmp_path, word_table(), progress=lambda done, size: told.append((done, size)))
+    updates: list[tuple[int, int]] = []
+    count_words(tmp_path, word_table(), progress=lambda done, size: updates.append((done, size)))
     size = sum(path.stat().st_size for path in paths)
-    assert len(told) > 10
-    assert told == sorted(told)
-    assert told[-1] == (size, size)
-    assert {of for _, of in told} == {size}
+    assert len(updates) > 10
+    assert updates == sorted(updates)
+    assert updates[-1] == (size, size)
+    assert {of for _, of in updates} == {size}
 
 
 # ------------------------------------------------------------------------------------- comparison with the search

@@ -107,7 +107,7 @@ def test_text_files_belong_to_the_part_of_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dates", "said"),
+    ("dates", "message"),
     [
         (["2019-01-02", "2020-02"], "is dated from 2020-03-01: its dates are from 2019-01-02 to 2020-02-29; choose"),
         (["2020-03-01", "2021"], "is dated before 2020-03-01: its dates are from 2020-03-01 to 2021-12-31; choose"),
@@ -120,9 +120,9 @@ def test_text_files_belong_to_the_part_of_their_names(tmp_path: Path) -> None:
         (["2020-03-01", "03/04/2020"], "the date '03/04/2020' in record 2 of 'news.jsonl' may be .*--date-order"),
     ],
 )
-def test_corpus_that_cannot_be_divided_is_refused(tmp_path: Path, dates: list[Any], said: str) -> None:
+def test_corpus_that_cannot_be_divided_is_refused(tmp_path: Path, dates: list[Any], message: str) -> None:
     path = jsonl(tmp_path / "news.jsonl", [("a mouse", date) for date in dates])
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         split_readings(path, SPLIT, DATED)
 
 

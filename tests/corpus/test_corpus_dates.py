@@ -296,9 +296,9 @@ def month_reader(order: str = "auto", unit: str = "month") -> DateReader:
 
 def test_ambiguous_dates_are_refused_with_their_place_and_the_option() -> None:
     reader = month_reader()
-    said = r"'03/04/2020' in record 7 of 'a\.csv' may be 2020-04-03 or 2020-03-04: .*--date-order DMY, MDY or YMD$"
+    message = r"'03/04/2020' in record 7 of 'a\.csv' may be 2020-04-03 or 2020-03-04: .*--date-order DMY, MDY or YMD$"
     for _ in range(2):
-        with pytest.raises(UserError, match=said):
+        with pytest.raises(UserError, match=message):
             reader.period("03/04/2020", "a.csv", 7)
     assert reader.period("04/04/2020", "a.csv", 8) == "2020-04"
     assert reader.period("25/12/2020", "a.csv", 9) == "2020-12"

@@ -256,12 +256,12 @@ def test_sentence_rules_are_those_of_the_language(tmp_path: Path) -> None:
 def test_resolved_reading_equals_the_explicitly_requested_one(tmp_path: Path) -> None:
     path = corpus(tmp_path, "x.txt", TEXTS["de"])
     short = corpus(tmp_path, "y.txt", "xyzzy")
-    for where, asked, expected in [
+    for where, option, expected in [
         (path, Reading(split="lines"), Reading(split="lines", language="de")),
         (path, Reading(language="sv"), Reading(language="sv")),
         (short, Reading(), Reading(language="en")),
     ]:
-        assert detect_languages({"it": where}, asked)[1] == {"it": expected}
+        assert detect_languages({"it": where}, option)[1] == {"it": expected}
     assert detect_languages({"old": path, "new": short}, Reading()) == (
         {"old": "de", "new": "de"},
         dict.fromkeys(["old", "new"], Reading(language="de")),
@@ -278,11 +278,11 @@ def test_invalid_language_code_is_refused(code: Any) -> None:
 
 
 def test_language_unknown_to_the_model_is_reported_with_advice() -> None:
-    (told,) = language_warnings({"old": "de", "new": "de"}, Model("en"))
-    assert told.startswith("the text of old and new is German, but the model toy knows only English")
-    assert "(--model auto selects a built-in one)" in told
-    (told,) = language_warnings({"old": "de", "new": None}, Model("en", "fr"))
-    assert told.startswith("the text of old is German, but the model toy knows only English and French")
+    (warning,) = language_warnings({"old": "de", "new": "de"}, Model("en"))
+    assert warning.startswith("the text of old and new is German, but the model toy knows only English")
+    assert "(--model auto selects a built-in one)" in warning
+    (warning,) = language_warnings({"old": "de", "new": None}, Model("en", "fr"))
+    assert warning.startswith("the text of old is German, but the model toy knows only English and French")
 
 
 @pytest.mark.parametrize("code", ["en", "en-GB", None])
@@ -296,21 +296,21 @@ def test_no_note_for_a_model_with_unknown_languages() -> None:
 
 
 def test_corpora_in_different_languages_are_reported() -> None:
-    (told,) = language_warnings({"old": "en", "new": "de"}, Model())
-    assert "different languages (old English, new German)" in told
+    (warning,) = language_warnings({"old": "en", "new": "de"}, Model())
+    assert "different languages (old English, new German)" in warning
     assert len(language_warnings({"old": "en", "new": "de"}, Model("en"))) == 2
     assert language_warnings({"old": "pt-BR", "new": "pt"}, Model()) == []
 
 
 def test_unrecognised_language_is_reported() -> None:
-    (told,) = language_warnings({"old": "en", "new": UNKNOWN}, Model("en"))
-    assert told.startswith("the language of new is not recognised")
-    assert "--language" in told
+    (warning,) = language_warnings({"old": "en", "new": UNKNOWN}, Model("en"))
+    assert warning.startswith("the language of new is not recognised")
+    assert "--language" in warning
 
 
 def test_note_about_many_corpora_is_short() -> None:
-    (told,) = language_warnings({f"{1000 + i}": "de" for i in range(900)}, Model("en"))
-    assert "1000, 1001, 1002, 1003, 1004, 894 more and 1899 is German" in told
+    (warning,) = language_warnings({f"{1000 + i}": "de" for i in range(900)}, Model("en"))
+    assert "1000, 1001, 1002, 1003, 1004, 894 more and 1899 is German" in warning
 
 
 def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:

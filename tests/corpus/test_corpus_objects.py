@@ -248,11 +248,11 @@ def test_markup_in_strings_is_text() -> None:
 
 
 def test_iterator_is_read_once_and_its_file_deleted() -> None:
-    asked: list[int] = []
+    indices: list[int] = []
 
     def texts() -> Iterator[str]:
         for i in range(3):
-            asked.append(i)
+            indices.append(i)
             yield f"mouse {i}"
 
     with as_files([texts()], Reading()) as ((file,), _):
@@ -261,7 +261,7 @@ def test_iterator_is_read_once_and_its_file_deleted() -> None:
         assert (file.type, file.records, file.source.size) == ("generator", 3, os.path.getsize(path))
         for _ in range(2):
             assert find_occurrences(file, read_targets(["mouse"])).table["line"].to_pylist() == [1, 2, 3]
-    assert asked == [0, 1, 2]
+    assert indices == [0, 1, 2]
     assert not os.path.exists(os.path.dirname(path))
 
 

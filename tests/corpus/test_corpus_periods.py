@@ -30,14 +30,14 @@ COLUMNS = ["target", "file", "line", "sentence", "start", "end", "priority"]
 
 
 class Toy:
-    """Encoder that counts its requests."""
+    """Encoder that counts the usages it encodes."""
 
     def __init__(self) -> None:
         self.settings = {"model": "toy"}
-        self.asked = 0
+        self.n_encoded = 0
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        self.asked += len(sentences)
+        self.n_encoded += len(sentences)
         keys = [
             hashlib.blake2b(f"{s}{span}".encode(), digest_size=4).digest()
             for s, span in zip(sentences, spans, strict=True)
@@ -220,7 +220,7 @@ def test_wrapped_text_keeps_its_line_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "column", "said"),
+    ("rows", "column", "message"),
     [
         (
             [("a mouse", "long ago")],
@@ -235,9 +235,9 @@ def test_wrapped_text_keeps_its_line_numbers(tmp_path: Path) -> None:
     ids=["other dates", "no dates", "no column", "no text", "another column"],
 )
 def test_corpus_without_periods_is_reported(
-    tmp_path: Path, rows: list[tuple[str, Any]], column: str | None, said: str
+    tmp_path: Path, rows: list[tuple[str, Any]], column: str | None, message: str
 ) -> None:
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         find_in_periods(table(tmp_path, rows), TARGETS, "year", Reading(split="lines", date_column=column))
 
 
@@ -251,13 +251,13 @@ def test_store_of_periods_is_extended_and_kept_separate(tmp_path: Path) -> None:
     corpus, store, toy = table(tmp_path, rows), tmp_path / "store", Toy()
     options: dict[str, Any] = {"model": toy, "out": store, "date_column": "date", "split": "lines"}
     first = embed(corpus, words=["mouse"], by="decade", **options)
-    assert (first.corpora, toy.asked) == (["1980s", "1990s", "2000s", "2010s"], 30)
+    assert (first.corpora, toy.n_encoded) == (["1980s", "1990s", "2000s", "2010s"], 30)
     assert first.counts.loc["mouse"].tolist() == [5, 10, 10, 5]
     assert first.settings["by"] == "decade"
     embed(corpus, words=["mouse"], by="decade", **options)
-    assert toy.asked == 30
+    assert toy.n_encoded == 30
     both = embed(corpus, words=["mouse", "cell"], by="decade", **options)
-    assert (len(both), toy.asked) == (2, 60)
+    assert (len(both), toy.n_encoded) == (2, 60)
     with pytest.raises(UserError, match="was made with by 'decade', not 'year'"):
         embed(corpus, words=["mouse"], by="year", **options)
     with pytest.raises(UserError, match="was made with by 'decade', not None"):

@@ -66,11 +66,11 @@ def test_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
 
 
 def test_built_in_model_for_the_languages_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
     monkeypatch.setattr(PackagedFile, "is_installed", True)
 
     def find(name: str, revision: str | None) -> Path:
-        asked.append((name, revision))
+        calls.append((name, revision))
         return folder("bert")
 
     monkeypatch.setattr("lexshift.encode.loading.find_model", find)
@@ -79,7 +79,7 @@ def test_built_in_model_for_the_languages_is_the_default(monkeypatch: pytest.Mon
     assert ours.name == "multilingual-senses"
     as_encoder(languages=["en", "en-GB"])
     as_encoder("org/model", revision="v1")
-    assert asked == [("multilingual-senses", None), ("minilm-senses", None), ("org/model", "v1")]
+    assert calls == [("multilingual-senses", None), ("minilm-senses", None), ("org/model", "v1")]
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_hub_name_without_a_network_names_the_built_in_model_for_the_language(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(UserError) as caught:
         as_encoder("org/model", languages=languages)
-    told = str(caught.value)
-    assert "copy the folder model here and give it as --model ./model" in told
-    assert told.endswith(built_in)
+    message = str(caught.value)
+    assert "copy the folder model here and give it as --model ./model" in message
+    assert message.endswith(built_in)
 
 
 def sentence_transformer(path: Path) -> Any:

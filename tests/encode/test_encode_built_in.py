@@ -223,11 +223,11 @@ def test_encoder_is_chosen_by_language_and_installation(
     monkeypatch: pytest.MonkeyPatch, languages: list[str | None], english: bool, other: bool, chosen: str, reason: str
 ) -> None:
     install(monkeypatch, english=english, other=other)
-    told = f"the encoder is {chosen}, because {reason} (--model auto)"
-    assert choose_built_in(languages) == (chosen, told)
+    note = f"the encoder is {chosen}, because {reason} (--model auto)"
+    assert choose_built_in(languages) == (chosen, note)
     monitor = Notes()
-    assert resolve_model("auto", languages, monitor) == (chosen, told)
-    assert monitor.notes == [told]
+    assert resolve_model("auto", languages, monitor) == (chosen, note)
+    assert monitor.notes == [note]
 
 
 @pytest.mark.parametrize(

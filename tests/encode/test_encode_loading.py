@@ -606,7 +606,7 @@ def test_hub_is_not_contacted_offline(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_hub_is_reachable_if_a_connection_can_be_made(
     endpoint: str, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    calls = []
 
     class Connection:
         def __enter__(self) -> None: ...
@@ -614,7 +614,7 @@ def test_hub_is_reachable_if_a_connection_can_be_made(
         def __exit__(self, *_: object) -> None: ...
 
     def connect(where: tuple[str, int], timeout: float) -> Connection:
-        asked.append((where, timeout))
+        calls.append((where, timeout))
         return Connection()
 
     def refuse(*_: Any) -> Connection:
@@ -626,7 +626,7 @@ def test_hub_is_reachable_if_a_connection_can_be_made(
     monkeypatch.setattr(constants, "ENDPOINT", endpoint)
     monkeypatch.setattr(socket, "create_connection", connect)
     assert loading._hub_answers()
-    assert asked == [(address, 5.0)]
+    assert calls == [(address, 5.0)]
     monkeypatch.setattr(socket, "create_connection", refuse)
     assert not loading._hub_answers()
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
@@ -652,17 +652,17 @@ def test_partly_cached_model_is_completed_from_the_hub(tmp_path: Path, monkeypat
     part = tmp_path / "part"
     part.mkdir()
     shutil.copy(folder("bert") / "config.json", part)
-    asked = []
+    calls = []
 
     def download(name: str, *, local_files_only: bool = False, **options: Any) -> str:
-        asked.append((name, options["revision"], local_files_only))
+        calls.append((name, options["revision"], local_files_only))
         assert not any(pattern.endswith((".bin", ".py", ".pt", "*")) for pattern in options["allow_patterns"])
         return str(part if local_files_only else folder("bert"))
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     monkeypatch.setattr(loading, "_hub_answers", lambda: True)
     assert load_model("org/tiny", "v1")[0].config.num_hidden_layers == DEPTH
-    assert asked == [("org/tiny", "v1", True), ("org/tiny", "v1", False)]
+    assert calls == [("org/tiny", "v1", True), ("org/tiny", "v1", False)]
 
 
 def _http(kind: type[errors.HfHubHTTPError]) -> errors.HfHubHTTPError:

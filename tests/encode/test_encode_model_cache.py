@@ -137,8 +137,8 @@ print(model_cache.is_complete(model_cache.cached_model("model-1", write)))
 def test_of_several_processes_one_writes_and_the_others_wait(root: Path) -> None:
     command = [sys.executable, "-c", SLOW, str(root)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    said = [process.communicate(timeout=60)[0].split() for process in running]
-    assert sorted(said) == [["True"], ["True"], ["written", "True"]]
+    outputs = [process.communicate(timeout=60)[0].split() for process in running]
+    assert sorted(outputs) == [["True"], ["True"], ["written", "True"]]
     assert contents(root / "model-1") == FILES
     assert names(root) == ["model-1"]
 

@@ -80,8 +80,8 @@ def test_sample_does_not_depend_on_the_parts_of_the_corpus(
     assert several.tally.skipped == one.tally.skipped
     assert several.tally.files == len(files)
     slow = list(slow_sample(files, most, seed))
-    told = several.table.select(["target", "file", "line", "start"]).to_pylist()
-    assert [tuple(row.values()) for row in told] == slow
+    rows = several.table.select(["target", "file", "line", "start"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == slow
 
 
 def slow_sample(files: list[list[str]], most: int | None, seed: int) -> Iterator[tuple[int, str, int, int]]:
@@ -248,25 +248,25 @@ def test_moved_corpus_is_not_read_again(tmp_path: Path) -> None:
 def test_progress_is_reported_in_bytes_of_all_parts(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = write_files(tmp_path / "corpus", [["mouse"], ["bread bread"]])
-    told: list[tuple[int, int]] = []
+    updates: list[tuple[int, int]] = []
     list(
         map_parts(
-            Counting("word", Reading()), split_corpus(corpus, 1), Local(), cache, lambda a, b: told.append((a, b))
+            Counting("word", Reading()), split_corpus(corpus, 1), Local(), cache, lambda a, b: updates.append((a, b))
         )
     )
-    assert told[0] == (0, 18)
-    assert told[-1] == (18, 18)
-    assert [a for a, _ in told] == sorted(a for a, _ in told)
+    assert updates[0] == (0, 18)
+    assert updates[-1] == (18, 18)
+    assert [a for a, _ in updates] == sorted(a for a, _ in updates)
 
 
 def test_metadata_of_a_result_describes_the_files_read(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = write_files(tmp_path / "corpus", [["a mouse"]])
     (table,) = run_job(Sampling(FORMS, "word", Reading(), 1, 0, True), split_corpus(corpus), Cache(tmp_path / "kept"))
-    told = json.loads(table.schema.metadata[b"lexshift"])
-    assert told["counts"] == [1, 0, 0]
-    assert told["tally"]["words"] == 2
-    assert list(told["tally"]["hashes"]) == ["00.txt"]
+    metadata = json.loads(table.schema.metadata[b"lexshift"])
+    assert metadata["counts"] == [1, 0, 0]
+    assert metadata["tally"]["words"] == 2
+    assert list(metadata["tally"]["hashes"]) == ["00.txt"]
 
 
 def test_merging_only_empty_samples_is_empty() -> None:

@@ -42,9 +42,9 @@ class Numbers:
     """Encoder whose vectors depend on the characters of the word and of its sentence."""
 
     def encode(
-        self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **told: Sequence[int]
+        self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **keywords: Sequence[int]
     ) -> npt.NDArray[Any]:
-        periods = told.get("periods", [0] * len(sentences))
+        periods = keywords.get("periods", [0] * len(sentences))
         rows = [
             [len(sentence), float(np.sqrt(hash_of(sentence[start:end]))), period]
             for sentence, (start, end), period in zip(sentences, spans, periods, strict=True)
@@ -72,11 +72,11 @@ class Mortal(Numbers):
         self.marker, self.maker = marker, maker
 
     def encode(
-        self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **told: Sequence[int]
+        self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **keywords: Sequence[int]
     ) -> npt.NDArray[Any]:
         if len(sentences) == 4 and os.getpid() != self.maker:
             dies_once(self.marker)
-        return super().encode(sentences, spans, **told)
+        return super().encode(sentences, spans, **keywords)
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ class Fatal(Numbers):
     def __init__(self) -> None:
         self.maker = os.getpid()
 
-    def encode(self, *args: Any, **told: Any) -> npt.NDArray[Any]:
+    def encode(self, *args: Any, **keywords: Any) -> npt.NDArray[Any]:
         if os.getpid() != self.maker:
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().encode(*args, **told)
+        return super().encode(*args, **keywords)
 
 
 @dataclass(frozen=True)
@@ -166,13 +166,13 @@ def corpus(tmp_path: Path) -> Path:
     return folder
 
 
-def pieces(n: int = 7, **told: Any) -> list[Shard]:
+def pieces(n: int = 7, **keywords: Any) -> list[Shard]:
     """Return shards of 1, 2, 3 ... sentences of several lengths, some of them repeated."""
     made = []
     for number in range(n):
         sentences = [f"{'very ' * (i % 5)}old plane number {number - i // 2} é" for i in range(number + 1)]
         spans = [(s.index("plane"), s.index("plane") + 5) for s in sentences]
-        made.append(Shard(number, sentences, spans, {name: [i % 2 for i in range(number + 1)] for name in told}))
+        made.append(Shard(number, sentences, spans, {name: [i % 2 for i in range(number + 1)] for name in keywords}))
     return made
 
 
@@ -188,15 +188,15 @@ def same_vectors(engine: RayEngine, encoder: Encoder, model: Any, options: dict[
 
 
 def same_tables(engine: RayEngine, job: Job, theirs: Job, parts: list[Part]) -> None:
-    told: list[int] = []
-    ours = {part.number: (part, table) for part, table in engine.map(job, parts, told.append)}
+    updates: list[int] = []
+    ours = {part.number: (part, table) for part, table in engine.map(job, parts, updates.append)}
     assert sorted(ours) == list(range(len(parts)))
     for part, table in Local().map(theirs, parts, lambda _: None):
         assert ours[part.number][0] is part
         assert ours[part.number][1].equals(table, check_metadata=True)
-    assert told == sorted(told)
-    assert len(told) == len(parts)
-    assert told[-1] == sum(part.size for part in parts)
+    assert updates == sorted(updates)
+    assert len(updates) == len(parts)
+    assert updates[-1] == sum(part.size for part in parts)
 
 
 # ---------------------------------------------------------------------------------------------------------------- parts

@@ -182,8 +182,8 @@ def files_in(folder: Path) -> dict[str, bytes]:
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     data = {name: path.read_bytes() for name, path in found.items() if path.name not in (".lock", "report.html")}
     record = json.loads(data["run.json"])
-    told = {name: value for name, value in record.items() if name not in ("finished", "files", "sha256")}
-    return {**data, "run.json": json.dumps(told).encode()}
+    content = {name: value for name, value in record.items() if name not in ("finished", "files", "sha256")}
+    return {**data, "run.json": json.dumps(content).encode()}
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -42,7 +42,7 @@ class RecordingMonitor:
     """Monitor that records its events and their threads."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Any, ...]] = []
+        self.events: list[tuple[Any, ...]] = []
         self.threads: set[int] = set()
 
     def stage(self, name: str, total: int, unit: str) -> None:
@@ -56,7 +56,7 @@ class RecordingMonitor:
         self._record("note", text)
 
     def _record(self, *what: Any) -> None:
-        self.told.append(what)
+        self.events.append(what)
         self.threads.add(threading.get_ident())
 
 
@@ -179,12 +179,12 @@ def test_concurrently_scored_words_are_not_mixed_up() -> None:
 
 
 def test_without_words_there_are_no_scores_and_no_curve(tmp_path: Path) -> None:
-    sscd, ear = SSCD("cosine", rate=0.3), RecordingMonitor()
+    sscd, recorder = SSCD("cosine", rate=0.3), RecordingMonitor()
     rates: list[Rate] = [0.4, "auto"]
     for rate in rates:
-        found = scored({}, sscd, rate, "auto", ear, Cache(tmp_path))
+        found = scored({}, sscd, rate, "auto", recorder, Cache(tmp_path))
         assert (found.words, found.curve, found.sscd) == ({}, None, sscd)
-    assert ear.told == []
+    assert recorder.events == []
 
 
 # Errors
@@ -214,12 +214,12 @@ def test_metric_error_during_the_tests_names_the_word_and_ends_the_run() -> None
             raise ValueError("no more of this")
         return np.ones(np.shape(old.mean)[:-1])
 
-    words, ear = some_words(30), RecordingMonitor()
+    words, recorder = some_words(30), RecordingMonitor()
     sscd = SSCD(Metric("moody", between), repeats=2)
     with pytest.raises(UserError, match=r"^'word\d+': no more of this$"):
-        scored(words, sscd, monitor=ear)
+        scored(words, sscd, monitor=recorder)
     assert calls > 0
-    assert ear.told == [("stage", "scoring", 30, "words")]
+    assert recorder.events == [("stage", "scoring", 30, "words")]
 
 
 # Progress
@@ -227,11 +227,11 @@ def test_metric_error_during_the_tests_names_the_word_and_ends_the_run() -> None
 
 @pytest.mark.parametrize("n", [1, 7])
 def test_monitor_receives_progress_for_every_word(n: int) -> None:
-    ear = RecordingMonitor()
-    scored(some_words(n), SSCD("cosine", repeats=2), "auto", 20, ear)
-    assert ear.told[0] == ("stage", "scoring", n, "words")
-    assert ear.told[1:] == [("advance", done, done) for done in range(1, n + 1)]
-    assert ear.threads == {threading.get_ident()}
+    recorder = RecordingMonitor()
+    scored(some_words(n), SSCD("cosine", repeats=2), "auto", 20, recorder)
+    assert recorder.events[0] == ("stage", "scoring", n, "words")
+    assert recorder.events[1:] == [("advance", done, done) for done in range(1, n + 1)]
+    assert recorder.threads == {threading.get_ident()}
 
 
 # Keys, corpus sizes and the curve
@@ -250,10 +250,10 @@ def test_keys_of_several_pairs_of_periods_are_scored_like_their_words(rate: Rate
         corpus_sizes=lambda key: (sizes[key[1]], sizes[key[2]]),
         unit="pairs of periods",
     )
-    ear = RecordingMonitor()
-    found = score_words(comparisons, Scoring(SSCD("euclidean", repeats=3), rate, 60, RESAMPLES, CONFIDENCE), ear)
+    recorder = RecordingMonitor()
+    found = score_words(comparisons, Scoring(SSCD("euclidean", repeats=3), rate, 60, RESAMPLES, CONFIDENCE), recorder)
     assert list(found.words) == keys
-    assert ear.told[0] == ("stage", "scoring", 3, "pairs of periods")
+    assert recorder.events[0] == ("stage", "scoring", 3, "pairs of periods")
     assert found.curve is not None
     curves = []
     for word, i, j in keys:
@@ -329,10 +329,10 @@ def test_cached_words_are_not_scored_again(tmp_path: Path, monkeypatch: pytest.M
     first = scored(words, sscd, cache=cache)
     assert sorted(calls) == ["word4", "word5"]
     calls.clear()
-    ear = RecordingMonitor()
-    again = scored(words, sscd, monitor=ear, cache=cache)
+    recorder = RecordingMonitor()
+    again = scored(words, sscd, monitor=recorder, cache=cache)
     assert calls == []
-    assert ear.told == [("stage", "scoring", 6, "words"), *(("advance", done, done) for done in (2, 4, 6))]
+    assert recorder.events == [("stage", "scoring", 6, "words"), *(("advance", done, done) for done in (2, 4, 6))]
     for word in words:
         assert_same(first.words[word], again.words[word])
     scored(words, sscd, cache=cache, identity="other vectors")

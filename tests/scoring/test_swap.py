@@ -100,13 +100,13 @@ def test_swap_count_equals_the_published_rule_where_that_is_valid(
     n_old: int, n_new: int, percent: int, corpus_sizes: tuple[int, int] | None
 ) -> None:
     size_old, size_new = corpus_sizes or (1, 1)
-    asked = min(n_old, n_new * (size_old / size_new)) * (percent / 100)
-    assume(round(asked) <= min(n_old, n_new))
+    expected = min(n_old, n_new * (size_old / size_new)) * (percent / 100)
+    assume(round(expected) <= min(n_old, n_new))
     count = swap_count(n_old, n_new, percent / 100, corpus_sizes)
-    if abs(asked % 1 - 0.5) > 1e-6:
-        assert count == round(asked)
+    if abs(expected % 1 - 0.5) > 1e-6:
+        assert count == round(expected)
     else:
-        assert abs(count - asked) < 0.5 + 1e-6
+        assert abs(count - expected) < 0.5 + 1e-6
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, np.nan, np.inf, "0.4", b"0.4", None, True, np.True_, [0.4], 0.4 + 0j])

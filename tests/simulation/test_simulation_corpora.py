@@ -61,9 +61,9 @@ def test_corpora_contain_the_planted_changes(
     old, new = (files[f"{period}.txt"].splitlines() for period in ("old", "new"))
     assert len(old) == len(new) == words * usages
     planted = [line.split("\t") for line in files["planted.tsv"].splitlines()]
-    told = json.loads(files["simulate.json"])["names"]
-    assert [entry["word"] for entry in told] == [name for name, _ in planted] == files["words.txt"].split()
-    for k, ((name, value), entry) in enumerate(zip(planted, told, strict=True)):
+    entries = json.loads(files["simulate.json"])["names"]
+    assert [entry["word"] for entry in entries] == [name for name, _ in planted] == files["words.txt"].split()
+    for k, ((name, value), entry) in enumerate(zip(planted, entries, strict=True)):
         pair = (entry["first"], entry["second"])
         counts = [origins(lines, name, pair) for lines in (old, new)]
         assert [[c[word] for word in pair] for c in counts] == entry["counts"]
@@ -229,7 +229,7 @@ def test_failed_write_leaves_no_files(source: Path, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"pattern": "steps"}, "did you mean 'step'?"),
         ({"pseudowords": 0}, "pseudowords must be a whole number of at least 1"),
@@ -243,9 +243,9 @@ def test_failed_write_leaves_no_files(source: Path, tmp_path: Path, monkeypatch:
     ids=["pattern", "pseudowords", "usages", "years", "seed", "supply", "pair", "encoding"],
 )
 def test_mistakes_are_reported_and_nothing_is_written(
-    source: Path, tmp_path: Path, options: dict[str, Any], said: str
+    source: Path, tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UserError, match=re.escape(said)):
+    with pytest.raises(UserError, match=re.escape(message)):
         simulate(source, out=tmp_path / "out", monitor=False, **options)
     assert not (tmp_path / "out").exists()
 

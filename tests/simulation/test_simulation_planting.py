@@ -279,7 +279,7 @@ def test_source_corpora_are_not_overwritten(corpora: list[Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_corpora", "options", "said"),
+    ("n_corpora", "options", "message"),
     [
         (1, {}, "separate corpora are an old and a new one; got 1"),
         (2, {"pattern": "step"}, "the pattern 'step' has dated sentences of one corpus; use change or none"),
@@ -291,9 +291,9 @@ def test_source_corpora_are_not_overwritten(corpora: list[Path]) -> None:
     ids=["one corpus", "pattern", "max_sentences", "supply", "usages", "pair"],
 )
 def test_mistakes_are_reported_and_nothing_is_written(
-    corpora: list[Path], tmp_path: Path, n_corpora: int, options: dict[str, Any], said: str
+    corpora: list[Path], tmp_path: Path, n_corpora: int, options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UserError, match=re.escape(said)):
+    with pytest.raises(UserError, match=re.escape(message)):
         simulate(*corpora[:n_corpora], out=tmp_path / "out", separate=True, monitor=False, **options)
     assert not (tmp_path / "out").exists()
 

@@ -262,7 +262,7 @@ def test_number_of_permutations_follows_from_the_level(level: float, most: int) 
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"usages": []}, "usages must be a list"),
         ({"usages": [1]}, "every number of usages must be a whole number of at least 2"),
@@ -281,6 +281,6 @@ def test_number_of_permutations_follows_from_the_level(level: float, most: int) 
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
-def test_mistakes_are_reported(source: Path, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError, match=re.escape(said)):
+def test_mistakes_are_reported(source: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=re.escape(message)):
         power_table(source, **options)

@@ -143,7 +143,7 @@ def test_pairs_are_read_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "said"),
+    ("pairs", "message"),
     [
         ([("mouse", "Mouse")], "two different words"),
         ([("mouse",)], "two different words"),
@@ -154,8 +154,8 @@ def test_pairs_are_read_from_a_file(tmp_path: Path) -> None:
     ],
     ids=["the same", "one", "three", "none", "twice", "two words"],
 )
-def test_invalid_pair_is_refused(pairs: list[tuple[str, ...]], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_invalid_pair_is_refused(pairs: list[tuple[str, ...]], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         read_pairs(pairs)
 
 
@@ -164,7 +164,7 @@ def test_missing_pairs_file_is_reported(tmp_path: Path) -> None:
         read_pairs(tmp_path / "none.tsv")
 
 
-@pytest.mark.parametrize(("corpora", "said"), [([], "no corpus"), (["-"], "read only once")], ids=["none", "stdin"])
-def test_corpora_must_exist_and_be_readable_twice(corpora: list[str], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+@pytest.mark.parametrize(("corpora", "message"), [([], "no corpus"), (["-"], "read only once")], ids=["none", "stdin"])
+def test_corpora_must_exist_and_be_readable_twice(corpora: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         SourceText(corpora, Reading(), Silent())

@@ -82,7 +82,7 @@ def answer(folder: Path, text: str) -> Any:
 @posix
 def test_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
     """Each run is a separate process that is killed by signal 9 until one finishes."""
-    told = answer(
+    report = answer(
         tmp_path,
         """
         import random, shutil, signal
@@ -171,10 +171,10 @@ def test_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -
         print(json.dumps({"kills": kills, "states": sorted(states), "endings": endings}))
         """,
     )
-    assert sum(told["kills"].values()) >= 20
-    assert len(told["states"]) > 2  # with and without shards, with files that are not complete
-    assert len(told["endings"]) > 2
-    for same, names in told["endings"]:
+    assert sum(report["kills"].values()) >= 20
+    assert len(report["states"]) > 2  # with and without shards, with files that are not complete
+    assert len(report["endings"]) > 2
+    for same, names in report["endings"]:
         assert same
         assert names == [".lock", "occurrences.parquet", "store.json", "vectors.npy"]
 
@@ -235,7 +235,7 @@ def test_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path)
         assert process.wait(timeout=60) == -signal.SIGKILL
     with pytest.raises(UserError, match="It holds unfinished work"):
         Siblings(tmp_path / "store")
-    told = answer(
+    answers = answer(
         tmp_path,
         """
         calls = []
@@ -246,7 +246,7 @@ def test_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path)
         print(json.dumps([resumed == whole, len(calls) - rest]))
         """,
     )
-    assert told == [True, 4]
+    assert answers == [True, 4]
 
 
 # ----------------------------------------------------------------------------------------------------------- full disks
@@ -311,33 +311,33 @@ def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
 
 @posix
 def test_file_size_limit_is_reported_as_a_full_disk(tmp_path: Path) -> None:
-    told = answer(
+    results = answer(
         tmp_path,
         """
         import resource
 
         whole = contents(run(place / "whole").path)
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-        told = []
+        results = []
         for number, limit in enumerate([10, 200, 3000, len(whole["vectors.npy"]) - 1]):
             out = place / str(number)
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
             try:
                 run(out)
-                said = ""
+                message = ""
             except lexshift.UserError as error:
-                said = str(error)
+                message = str(error)
             resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
             left = [name for name in contents(out) if name.endswith((".shard", ".tmp"))]
-            told.append([said, len(left), contents(run(out).path) == whole])
-        print(json.dumps(told))
+            results.append([message, len(left), contents(run(out).path) == whole])
+        print(json.dumps(results))
         """,
     )
-    assert len(told) == 4
-    for said, _, same in told:
-        assert said.startswith("the disk is full while writing ")
+    assert len(results) == 4
+    for message, _, same in results:
+        assert message.startswith("the disk is full while writing ")
         assert same
-    shards = [left for _, left, _ in told]
+    shards = [left for _, left, _ in results]
     assert shards[:2] == [0, 0]
     assert shards[2] == shards[3] > 10
 
@@ -347,7 +347,7 @@ def test_file_size_limit_is_reported_as_a_full_disk(tmp_path: Path) -> None:
 
 @posix
 def test_run_with_more_shards_than_allowed_open_files_finishes(tmp_path: Path) -> None:
-    told = answer(
+    answers = answer(
         tmp_path,
         """
         import resource
@@ -378,7 +378,7 @@ def test_run_with_more_shards_than_allowed_open_files_finishes(tmp_path: Path) -
         print(json.dumps([shards, at_once == one_shard, resumed == one_shard, added == one_shard]))
         """,
     )
-    assert told == [120, True, True, True]
+    assert answers == [120, True, True, True]
 
 
 # --------------------------------------------------------------------------------------------------- unwritable folders

@@ -110,10 +110,10 @@ def test_any_change_of_the_index_is_harmless_or_refused_in_one_sentence(original
     (folder / "store.json").write_bytes(text)
     before = contents(folder)
     for attempt in (use, add_word):
-        said = refusal(attempt, folder)
-        if said is not None:
-            assert "\n" not in said
-            assert len(said) < 500
+        message = refusal(attempt, folder)
+        if message is not None:
+            assert "\n" not in message
+            assert len(message) < 500
             after = contents(folder).items()  # work started before the damage was detected can be used later
             assert {name: data for name, data in after if not name.startswith("unfinished/")} == before
     shutil.rmtree(folder)
@@ -130,9 +130,9 @@ def test_any_change_of_a_plan_is_harmless_or_refused_in_one_sentence(original: P
     plan = changed(plan, path, data.draw(plain), data.draw(st.sampled_from(["put", "delete", "double"])))
     (folder / "unfinished" / "plan.json").write_text(json.dumps(plan))
     before = contents(folder)
-    said = refusal(lambda folder: build_store(folder.parent, folder.name), folder)
-    if said is not None:
-        assert "\n" not in said
+    message = refusal(lambda folder: build_store(folder.parent, folder.name), folder)
+    if message is not None:
+        assert "\n" not in message
         assert contents(folder) == before
 
 

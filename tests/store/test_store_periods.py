@@ -170,11 +170,11 @@ def test_words_added_to_the_store_of_a_model_are_encoded_and_nothing_else(
 ) -> None:
     from lexshift.encode.huggingface import HuggingFaceEncoder
 
-    told: list[tuple[str, tuple[int, int], int]] = []
+    calls: list[tuple[str, tuple[int, int], int]] = []
     encode: Any = HuggingFaceEncoder.encode
 
     def recorded_encode(self: Any, sentences: Any, spans: Any, *, periods: Any = None, **options: Any) -> Any:
-        told.extend(zip(sentences, spans, periods, strict=True))
+        calls.extend(zip(sentences, spans, periods, strict=True))
         return encode(self, sentences, spans, periods=periods, **options)
 
     lines = ["a mouse", "the mouse ran", "a plane", "the plane ran", "a mouse ran."]
@@ -186,7 +186,7 @@ def test_words_added_to_the_store_of_a_model_are_encoded_and_nothing_else(
     monkeypatch.setattr(HuggingFaceEncoder, "encode", recorded_encode)
     store = embed(*paths, words=["plane"], out=tmp_path / "store", **options)
     planes = {"a plane": (2, 7), "the plane ran": (4, 9)}
-    assert sorted(told) == sorted((sentence, span, period) for sentence, span in planes.items() for period in (0, 1))
+    assert sorted(calls) == sorted((sentence, span, period) for sentence, span in planes.items() for period in (0, 1))
     assert (store["mouse"].old.tobytes(), store["mouse"].new.tobytes()) == mice
     assert contents(store.path) == contents(once.path)
 

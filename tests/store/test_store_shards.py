@@ -280,9 +280,9 @@ def test_long_run_announces_its_expected_duration(tmp_path: Path, monkeypatch: p
     usages = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
     encoder, recorder = _Timed(), _Notes()
     store = embed_usages(usages, encoder, tmp_path / "store", ["old", "new"], monitor=recorder)
-    told = [note for note in recorder.notes if "to encode" in note]
+    notes = [note for note in recorder.notes if "to encode" in note]
     assert len(store["mouse"].old) == 10
     assert encoder.calls == (3 if long == 20 else 1)
-    assert len(told) == (long == 20)
-    if told:
-        assert re.fullmatch(r"20 sentences to encode, in about \d+ seconds", told[0])
+    assert len(notes) == (long == 20)
+    if notes:
+        assert re.fullmatch(r"20 sentences to encode, in about \d+ seconds", notes[0])

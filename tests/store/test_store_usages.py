@@ -226,11 +226,11 @@ def test_dates_files_and_lines_may_be_missing_in_some_rows(tmp_path: Path) -> No
     }
     store = embed_usages(frame(USAGES, **some), Toy(), tmp_path / "store")
     rows = store.occurrences.select(["file", "line", "date"]).to_pylist()
-    told = [tuple(row.values()) for row in rows]
+    values = [tuple(row.values()) for row in rows]
     at = ordered(USAGES).index(USAGES[1])
-    assert told[0] == ("a.txt", 7, None)
-    assert told[at] == ("", 0, "1950")
-    assert set(told) - {told[0], told[at]} == {("", 0, None)}
+    assert values[0] == ("a.txt", 7, None)
+    assert values[at] == ("", 0, "1950")
+    assert set(values) - {values[0], values[at]} == {("", 0, None)}
 
 
 def test_corpus_metadata_counts_distinct_sentences(tmp_path: Path) -> None:
@@ -298,17 +298,17 @@ def test_progress_is_reported_in_sentences(tmp_path: Path) -> None:
 
 
 def test_encoder_is_chosen_by_the_language_of_the_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
 
     def load(model: str, *, languages: list[str | None]) -> Toy:
-        asked.append((model, languages))
+        calls.append((model, languages))
         return Toy(model)
 
     monkeypatch.setattr("lexshift.store.embedding.as_encoder", load)
     sentence, recorder = "It was the mouse that was in the house of the cat.", RecordingMonitor()
     rows = [("mouse", corpus, sentence, 11, 16) for corpus in ("old", "new")]
     store = embed_usages(pd.DataFrame(rows, columns=NAMES), monitor=recorder)
-    assert asked == [("minilm-senses", ["en"])]
+    assert calls == [("minilm-senses", ["en"])]
     assert store.settings["encoder"] == {"model": "minilm-senses"}
     assert recorder.notes[0] == "the encoder is minilm-senses, because the text is in English (--model auto)"
 
@@ -405,10 +405,10 @@ def test_usage_without_a_corpus_is_refused() -> None:
 
 @pytest.mark.parametrize("labels", [["old"], ["old", "new", "old"], ["old", "newer"]])
 def test_labels_must_name_each_corpus_once(labels: list[str]) -> None:
-    told = f"labels must name each corpus of the usages once; got {', '.join(labels)}"
+    message = f"labels must name each corpus of the usages once; got {', '.join(labels)}"
     with pytest.raises(UserError) as caught:
         embed_usages(frame(), Toy(), labels=labels)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("start", ["two", 2.5])

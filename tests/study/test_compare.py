@@ -304,8 +304,8 @@ def test_frequencies_are_per_million_running_words_of_each_corpus(saved: tuple[R
 def test_requested_settings_reach_the_scores(paths: Paths, options: dict[str, Any], sscd: SSCD) -> None:
     result = made(paths, TESTED, **options)
     assert_by_hand(result, sscd)
-    asked = {name: value for name, value in options.items() if name in result.settings}
-    assert {name: result.settings[name] for name in asked} == asked
+    expected = {name: value for name, value in options.items() if name in result.settings}
+    assert {name: result.settings[name] for name in expected} == expected
 
 
 def test_normalised_swaps_use_the_sizes_of_the_corpora(paths: Paths) -> None:
@@ -785,8 +785,8 @@ def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Resul
         "min_usages",
         "match",
     ]
-    asked = {"duplicates": "keep", "permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.8}
-    assert run["settings"] == {name: defaults[name] for name in names} | asked
+    overrides = {"duplicates": "keep", "permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.8}
+    assert run["settings"] == {name: defaults[name] for name in names} | overrides
     assert (run["words"], run["rate"]) == (WORDS, 0.5)
     assert [corpus["path"] for corpus in run["corpora"]] == [str(path) for path in paths]
     assert [corpus["name"] for corpus in run["corpora"]] == ["1850", "1999"]

@@ -366,8 +366,8 @@ def test_second_run_encodes_nothing(folder: Path, paths: Paths) -> None:
     assert encoder.encoded == []
     assert files_of(folder / "control") == before
     complete = "the store is complete already; nothing is encoded"
-    told = "comparing with 55 ordinary words of both corpora"
-    assert recorder.notes == [complete, told, f"control words: {complete}"]
+    note = "comparing with 55 ordinary words of both corpora"
+    assert recorder.notes == [complete, note, f"control words: {complete}"]
 
 
 def test_other_words_do_not_change_the_control_words(folder: Path, paths: Paths, tmp_path: Path) -> None:

@@ -260,15 +260,15 @@ def test_dangling_link_is_reported_in_the_same_sentence_by_all_commands(tmp_path
     old, new = corpora(tmp_path)
     (old / "2.txt").unlink()
     (old / "2.txt").symlink_to(tmp_path / "nowhere")
-    said = re.escape(f"the file {str(old / '2.txt')!r} cannot be read: it is a link to")
+    message = re.escape(f"the file {str(old / '2.txt')!r} cannot be read: it is a link to")
     options: dict[str, Any] = {"model": Bag(), "monitor": False, "strict": True}
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         discover(old, new, **options)
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         lexshift.compare(old, new, ["mouse"], **options)
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         lexshift.trace(old, by="year", words=["mouse"], **options)
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         lexshift.trace(old, by="year", **options)
 
 

@@ -371,19 +371,19 @@ def test_second_process_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_run_locks_its_folder_until_its_end(paths: list[Path], tmp_path: Path, kind: str) -> None:
     """While the encoder of one run works, another run is refused."""
-    said: list[str] = []
+    messages: list[str] = []
 
     class Other(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-            if not said:
+            if not messages:
                 try:
                     run(kind, paths, tmp_path / "out")
                 except UserError as error:
-                    said.append(str(error))
+                    messages.append(str(error))
             return super().encode(sentences, spans)
 
     run(kind, paths, tmp_path / "out", Other())
-    assert said == [
+    assert messages == [
         f"another process is writing {str(tmp_path / 'out')!r}; wait for it to end, or choose another folder"
     ]
 
@@ -457,9 +457,9 @@ def test_impossible_folder_is_reported_in_one_sentence_before_any_work(
     paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, case: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    out, said = odd_folders(tmp_path)[case]
+    out, message = odd_folders(tmp_path)[case]
     before, toy = sorted(os.listdir(tmp_path)), Toy()
-    with pytest.raises(UserError, match=said) as caught:
+    with pytest.raises(UserError, match=message) as caught:
         run(kind, paths, out, toy)
     assert len(str(caught.value)) < 600
     assert (sorted(os.listdir(tmp_path)), toy.calls) == (before, 0)

@@ -39,10 +39,10 @@ class Notes(Silent):
     """Monitor that records notes."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.texts: list[str] = []
 
     def note(self, text: str) -> None:
-        self.said.append(text)
+        self.texts.append(text)
 
 
 def corpora(folder: Path, *lines: str) -> list[Path]:
@@ -61,7 +61,7 @@ def run(kind: str, paths: list[Path], word: str, out: Path, **options: Any) -> t
     if kind == "embed":
         del fast["resamples"], fast["permutations"]
         store = lexshift.embed(*paths, words=[word], **fast)
-        return notes.said, {"embedding": store.settings}, ""
+        return notes.texts, {"embedding": store.settings}, ""
     if kind == "discover":
         lexshift.discover(*paths, **fast)
     elif kind == "compare":
@@ -69,7 +69,7 @@ def run(kind: str, paths: list[Path], word: str, out: Path, **options: Any) -> t
     else:
         lexshift.trace(*paths, words=[word], **fast)
     page = (out / "report.html").read_text("utf-8")
-    return notes.said, json.loads((out / "run.json").read_text("utf-8")), page
+    return notes.texts, json.loads((out / "run.json").read_text("utf-8")), page
 
 
 KINDS = ["embed", "compare", "discover", "trace"]
@@ -78,8 +78,8 @@ KINDS = ["embed", "compare", "discover", "trace"]
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("language", ["auto", "de"])
 def test_language_unknown_to_the_model_is_reported_by_every_function(tmp_path: Path, kind: str, language: str) -> None:
-    said, record, page = run(kind, corpora(tmp_path, GERMAN, GERMAN), "Maus", tmp_path / "out", language=language)
-    warnings = [note for note in said if "is German, but the model lengths knows only English" in note]
+    notes, record, page = run(kind, corpora(tmp_path, GERMAN, GERMAN), "Maus", tmp_path / "out", language=language)
+    warnings = [note for note in notes if "is German, but the model lengths knows only English" in note]
     assert len(warnings) == 1
     assert "--model" in warnings[0]
     assert record["embedding"]["reading"]["language"] == "de"
@@ -97,8 +97,8 @@ def test_known_language_gives_no_warning(tmp_path: Path, kind: str, languages: t
     model = Lengths()
     model.languages = languages
     line, word = (ENGLISH, "mouse") if languages else (GERMAN, "Maus")
-    said, record, page = run(kind, corpora(tmp_path, line, line), word, tmp_path / "out", model=model)
-    assert not any(note.startswith("warning") for note in said)
+    notes, record, page = run(kind, corpora(tmp_path, line, line), word, tmp_path / "out", model=model)
+    assert not any(note.startswith("warning") for note in notes)
     assert record.get("warnings", []) == []
     assert 'role="alert"' not in page
 
@@ -107,8 +107,8 @@ def test_known_language_gives_no_warning(tmp_path: Path, kind: str, languages: t
 def test_each_corpus_is_read_by_its_own_language_and_the_difference_is_reported(tmp_path: Path, kind: str) -> None:
     line = " mouse"  # a word of both languages
     paths = corpora(tmp_path, ENGLISH.replace("hill", "hill" + line), GERMAN.replace("Hügel", "Hügel" + line))
-    said, record, _ = run(kind, paths, "mouse", tmp_path / "out")
-    assert sum("different languages" in note for note in said) == 1
+    notes, record, _ = run(kind, paths, "mouse", tmp_path / "out")
+    assert sum("different languages" in note for note in notes) == 1
     labels = ("corpus0", "corpus1") if kind == "trace" else ("old", "new")
     assert record["embedding"]["reading"]["language"] == dict(zip(labels, ("en", "de"), strict=True))
     if kind != "embed":
@@ -117,8 +117,8 @@ def test_each_corpus_is_read_by_its_own_language_and_the_difference_is_reported(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_unrecognised_language_is_reported_and_english_rules_are_used(tmp_path: Path, kind: str) -> None:
-    said, record, _ = run(kind, corpora(tmp_path, NONSENSE, NONSENSE), "mouse", tmp_path / "out")
-    assert sum("is not recognised" in note for note in said) == 1
+    notes, record, _ = run(kind, corpora(tmp_path, NONSENSE, NONSENSE), "mouse", tmp_path / "out")
+    assert sum("is not recognised" in note for note in notes) == 1
     assert record["embedding"]["reading"]["language"] == "en"
 
 
@@ -132,8 +132,8 @@ def test_run_with_the_language_given_equals_one_that_detects_it(tmp_path: Path, 
     assert "store.json" in files
     for file in files:
         assert (tmp_path / "auto" / store / file).read_bytes() == (tmp_path / "de" / store / file).read_bytes()
-    said, _, _ = run(kind, paths, "Maus", tmp_path / "auto", language="de")
-    assert "the store is complete already; nothing is encoded" in said
+    notes, _, _ = run(kind, paths, "Maus", tmp_path / "auto", language="de")
+    assert "the store is complete already; nothing is encoded" in notes
 
 
 def test_function_words_are_those_of_the_requested_language(tmp_path: Path) -> None:
@@ -176,16 +176,16 @@ def test_chosen_encoder_is_reported_recorded_and_equal_to_the_same_one_by_name(
     for module in ("lexshift.study.pipeline", "lexshift.store.embedding"):
         monkeypatch.setattr(f"{module}.as_encoder", load)
     paths = corpora(tmp_path, ENGLISH, ENGLISH)
-    told = "the encoder is minilm-senses, because the text is in English (--model auto)"
-    said, record, page = run(kind, paths, "mouse", tmp_path / "out", model="auto")
-    assert said.count(told) == 1
+    choice = "the encoder is minilm-senses, because the text is in English (--model auto)"
+    notes, record, page = run(kind, paths, "mouse", tmp_path / "out", model="auto")
+    assert notes.count(choice) == 1
     assert record["embedding"]["encoder"] == {"model": "minilm-senses"}
     if kind != "embed":
-        assert record["encoder_choice"] == told
+        assert record["encoder_choice"] == choice
         assert ("minilm-senses" if kind == "trace" else "sentence with the encoder minilm-senses.") in page
-    said, record, _ = run(kind, paths, "mouse", tmp_path / "out", model="minilm-senses")
-    assert "the store is complete already; nothing is encoded" in said
-    assert told not in said
+    notes, record, _ = run(kind, paths, "mouse", tmp_path / "out", model="minilm-senses")
+    assert "the store is complete already; nothing is encoded" in notes
+    assert choice not in notes
     assert record.get("encoder_choice") is None
 
 

@@ -92,14 +92,14 @@ def leaning(i: int, own: Matrix, other: Matrix) -> float:
 
 
 def test_result_summarises_the_outcome_in_one_sentence(result: Result) -> None:
-    told = result.headline()
-    assert told.startswith("1 of 3 words changed between 1850 and 1999 (")
-    assert told.endswith(", 3 too few)")
-    assert repr(result) == f"Result({told})"
+    headline = result.headline()
+    assert headline.startswith("1 of 3 words changed between 1850 and 1999 (")
+    assert headline.endswith(", 3 too few)")
+    assert repr(result) == f"Result({headline})"
 
 
 @pytest.mark.parametrize(
-    ("words", "options", "told"),
+    ("words", "options", "expected"),
     [
         (["bread"], {}, "0 of 1 word changed between 1850 and 1999 (1 stable)"),
         (
@@ -115,9 +115,9 @@ def test_result_summarises_the_outcome_in_one_sentence(result: Result) -> None:
     ],
 )
 def test_summary_sentence_handles_one_word_and_no_words(
-    tmp_path: Path, words: Any, options: dict[str, Any], told: str
+    tmp_path: Path, words: Any, options: dict[str, Any], expected: str
 ) -> None:
-    assert made(tmp_path, words, **options).headline() == told
+    assert made(tmp_path, words, **options).headline() == expected
 
 
 def compared_with_controls(result: Result) -> Result:
@@ -127,23 +127,23 @@ def compared_with_controls(result: Result) -> Result:
 
 
 def test_caution_is_given_without_a_comparison_with_ordinary_words(result: Result, tmp_path: Path) -> None:
-    told = result.caution()
-    assert told is not None
-    assert told.startswith("The words were not compared with ordinary words")
-    assert told in html.unescape(result.report(tmp_path / "page.html").read_text("utf-8"))
+    caution = result.caution()
+    assert caution is not None
+    assert caution.startswith("The words were not compared with ordinary words")
+    assert caution in html.unescape(result.report(tmp_path / "page.html").read_text("utf-8"))
     assert result.background_note() is None
     assert compared_with_controls(result).caution() is None
 
 
 def test_change_of_the_corpora_as_wholes_is_reported_in_one_sentence(result: Result, tmp_path: Path) -> None:
     compared = compared_with_controls(result)
-    told = (
+    note = (
         "Ordinary words (150 control words) moved by a gap of 1.6 points between the corpora; 20 % of their shift is "
         "common to all words and was removed; the noise floor is 1.5 points"
     )
-    assert compared.background_note() == told
-    assert f"{told}." in compared.report(tmp_path / "page.html").read_text("utf-8")
-    assert f"<p>{told}.</p>" in compared._repr_html_()
+    assert compared.background_note() == note
+    assert f"{note}." in compared.report(tmp_path / "page.html").read_text("utf-8")
+    assert f"<p>{note}.</p>" in compared._repr_html_()
 
 
 def test_word_that_does_not_stand_out_from_ordinary_words_differs(result: Result) -> None:
@@ -422,13 +422,13 @@ def test_page_has_every_word_with_its_numbers_and_usages(result: Result, tmp_pat
 
 def test_page_shows_the_settings(result: Result, tmp_path: Path) -> None:
     facts = facts_of(result.report(tmp_path / "page.html").read_text("utf-8"))
-    told = {name.replace("_", " "): value for name, value in result.settings.items()}
-    assert facts.keys() >= told.keys()
-    assert {name: facts[name] for name in told} == {
+    settings = {name.replace("_", " "): value for name, value in result.settings.items()}
+    assert facts.keys() >= settings.keys()
+    assert {name: facts[name] for name in settings} == {
         name: {True: "yes", False: "no", None: "none"}[value]
         if value is None or isinstance(value, bool)
         else str(value)
-        for name, value in told.items()
+        for name, value in settings.items()
     }
     assert facts["seed"] == "0"
 

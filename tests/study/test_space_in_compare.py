@@ -197,10 +197,10 @@ def test_unknown_space_is_refused_before_anything_is_read(space: Any, hint: str,
 
 def test_run_records_the_space_and_the_distance_weight(saved: tuple[Result, Path]) -> None:
     result, out = saved
-    told = json.loads((out / "run.json").read_text("utf-8"))["settings"]
-    assert told == result.settings
+    settings = json.loads((out / "run.json").read_text("utf-8"))["settings"]
+    assert settings == result.settings
     assert result.space is not None
-    assert (told["space"], told["distance_weight"], told["metric"], told["rate"]) == (
+    assert (settings["space"], settings["distance_weight"], settings["metric"], settings["rate"]) == (
         result.space.kind,
         0.8,
         "nearest",
@@ -286,23 +286,23 @@ def test_custom_metric_is_tested_by_the_one_that_it_names(paths: Paths) -> None:
 
 def test_methods_name_the_space(saved: tuple[Result, Path]) -> None:
     embedding = methods(saved[0])[1]
-    said = {
+    claims = {
         "raw": (False, False),
         "centred": (True, False),
         "standardised": (True, True),
     }[saved[0].settings["space"]]
-    assert ("mean vector" in embedding, "divided by its standard deviation" in embedding) == said
-    assert ("same weight" in embedding) == said[0]
+    assert ("mean vector" in embedding, "divided by its standard deviation" in embedding) == claims
+    assert ("same weight" in embedding) == claims[0]
 
 
 @pytest.mark.parametrize(
-    ("distance_weight", "said"),
+    ("distance_weight", "phrase"),
     [(None, "SSCD (weight 0.2) and the average pairwise distance (0.8)."), (0.125, "SSCD (weight 0.875) and ")],
 )
-def test_methods_name_the_distance_weight(paths: Paths, distance_weight: float | None, said: str) -> None:
+def test_methods_name_the_distance_weight(paths: Paths, distance_weight: float | None, phrase: str) -> None:
     text = methods(made(paths, distance_weight=distance_weight))[2]
     assert "by a variant of SSCD (" in text
-    assert f": the weighted geometric mean of {said}" in text
+    assert f": the weighted geometric mean of {phrase}" in text
     assert "SSCD is the mean of |e_original - e_swap|" in text
 
 
@@ -317,8 +317,8 @@ def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, pa
     _, _, scores, significance, _ = methods(default_result)
     assert "measured as the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
     assert "The test statistic was the energy distance of the unit vectors (U-statistic)." in significance
-    for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
-        assert f"The test statistic was {told}" in methods(made(paths, metric=metric))[3]
+    for metric, phrase in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
+        assert f"The test statistic was {phrase}" in methods(made(paths, metric=metric))[3]
 
 
 # Presets

@@ -143,7 +143,7 @@ def test_split_is_recorded_saved_and_kept_apart(folder: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "said"),
+    ("arguments", "options", "message"),
     [
         (
             ["posts.csv", "old.csv"],
@@ -164,12 +164,12 @@ def test_split_is_recorded_saved_and_kept_apart(folder: Path, tmp_path: Path) ->
     ],
 )
 def test_mistakes_are_reported_in_one_sentence(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], options: dict[str, Any], said: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], options: dict[str, Any], message: str
 ) -> None:
     monkeypatch.chdir(folder)
     questions: list[Callable[..., Any]] = [compare, discover]
     for question in questions:
-        with pytest.raises(UserError, match=said):
+        with pytest.raises(UserError, match=message):
             question(*arguments, model=Bag(), **FAST, **options)
 
 

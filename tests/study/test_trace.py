@@ -49,10 +49,10 @@ class Toy:
 
     def __init__(self) -> None:
         self.settings = {"model": "toy"}
-        self.asked = 0
+        self.n_encoded = 0
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        self.asked += len(sentences)
+        self.n_encoded += len(sentences)
         around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
         return np.array([np.sum([self.vector(word) for word in words], axis=0) for words in around], np.float32)
 
@@ -210,8 +210,8 @@ def test_gradual_drift_has_no_change_points(
     drifted = judged(found, mouse=replace(found.changes["mouse"], at=(1, 2), shape="gradual"))
     row = drifted.table.set_index("word").loc["mouse"]
     assert row[["verdict", "shape", "change_points"]].tolist() == ["changed", "gradual", ""]
-    told = next(word for word in content(drifted)["words"] if word["word"] == "mouse")
-    assert (told["changes"], told["shape"]) == ([], "gradual")
+    entry = next(word for word in content(drifted)["words"] if word["word"] == "mouse")
+    assert (entry["changes"], entry["shape"]) == ([], "gradual")
     assert "gradual drift" in printed(drifted, "mouse", monkeypatch, capsys)
 
 
@@ -349,9 +349,9 @@ def test_years_have_no_season(tmp_path: Path) -> None:
 def test_repeated_run_embeds_nothing(paths: list[Path], tmp_path: Path) -> None:
     toy = Toy()
     first = trace(*paths, words=WORDS, model=toy, out=tmp_path / "out", **FAST)
-    asked = toy.asked
+    n_encoded = toy.n_encoded
     again = trace(*paths, words=WORDS, model=toy, out=tmp_path / "out", **FAST | {"repeats": 4})
-    assert toy.asked == asked
+    assert toy.n_encoded == n_encoded
     assert again.siblings.fingerprint == first.siblings.fingerprint
     assert again.settings["repeats"] == 4
 
@@ -387,7 +387,7 @@ def test_periods_with_the_same_name_are_numbered(paths: list[Path], tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"labels": ["a", "b"]}, "labels must be 4 different names"),
         ({"labels": "abcd"}, "labels must be 4 different names"),
@@ -401,8 +401,8 @@ def test_periods_with_the_same_name_are_numbered(paths: list[Path], tmp_path: Pa
     ],
     ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
 )
-def test_mistakes_are_reported_in_one_sentence(paths: list[Path], options: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_mistakes_are_reported_in_one_sentence(paths: list[Path], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         trace(*paths, **{"words": WORDS, "model": Toy(), **FAST, **options})
 
 

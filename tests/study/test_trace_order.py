@@ -94,13 +94,13 @@ def test_periods_added_later_are_in_the_given_order(
     assert [entry["name"] for entry in run_of(grown)["corpora"]] == found.periods
 
 
-@pytest.mark.parametrize("asked", [["1950s", "1980s"], ["2010s", "1950s"], ["1980s", "2010s"]], ids="-".join)
-def test_only_the_requested_periods_are_used(paths: dict[str, Path], tmp_path: Path, asked: list[str]) -> None:
+@pytest.mark.parametrize("labels", [["1950s", "1980s"], ["2010s", "1950s"], ["1980s", "2010s"]], ids="-".join)
+def test_only_the_requested_periods_are_used(paths: dict[str, Path], tmp_path: Path, labels: list[str]) -> None:
     grown, fresh = tmp_path / "grown", tmp_path / "fresh"
     options: dict[str, Any] = {"words": WORDS, "model": Toy(), **FAST}
     trace(*paths.values(), out=grown, **options)
-    chosen = [paths[label] for label in asked]
-    assert trace(*chosen, out=grown, **options).periods == asked
+    chosen = [paths[label] for label in labels]
+    assert trace(*chosen, out=grown, **options).periods == labels
     trace(*chosen, out=fresh, **options)
     for name in TABLES:
         assert (grown / name).read_bytes() == (fresh / name).read_bytes(), name

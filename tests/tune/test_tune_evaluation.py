@@ -118,14 +118,14 @@ def test_evaluation_has_the_best_accuracy_and_the_auc() -> None:
 
 
 class Known:
-    """Encoder with a fixed vector for each sentence that records its requests."""
+    """Encoder with a fixed vector for each sentence that records the usages it encodes."""
 
     def __init__(self, vectors: dict[str, Sequence[float]]) -> None:
         self.vectors = vectors
-        self.asked: list[tuple[str, tuple[int, int]]] = []
+        self.usages: list[tuple[str, tuple[int, int]]] = []
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        self.asked += zip(sentences, spans, strict=True)
+        self.usages += zip(sentences, spans, strict=True)
         return np.array([self.vectors[sentence] for sentence in sentences], np.float32)
 
 
@@ -156,7 +156,7 @@ def test_similarities_are_cosines(n: int, d: int, seed: int) -> None:
 def test_encoder_receives_the_spans_of_the_words() -> None:
     known = Known({"one": (1, 0), "three": (0, 1)})
     first, second = usage_vectors(known, [pair("one", "three"), pair("three", "one")])
-    assert known.asked == [("one", (0, 1)), ("three", (0, 5)), ("three", (0, 1)), ("one", (0, 3))]
+    assert known.usages == [("one", (0, 1)), ("three", (0, 5)), ("three", (0, 1)), ("one", (0, 3))]
     assert first.tolist() == [[1, 0], [0, 1]]
     assert second.tolist() == [[0, 1], [1, 0]]
     assert first.dtype == second.dtype == np.float64

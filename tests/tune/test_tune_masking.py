@@ -63,13 +63,13 @@ def many(masking: Masking, vocabulary: Vocabulary, words: int, draws: int) -> tu
 def test_requested_share_of_words_is_predicted_and_masked_80_10_10(share: float) -> None:
     words, draws = 40, 1000
     before, after, labels = many(Masking(share, 0.0), PLAIN, words, draws)
-    asked = labels != IGNORED
-    near(asked.sum(), share + (1 - share) ** words / words, words * draws)
-    n = int(asked.sum())
-    near((after[asked] == MASK).sum(), 0.8, n)
-    near(np.isin(after[asked], OTHERS).sum(), 0.1, n)
-    near((after[asked] == before[asked]).sum(), 0.1, n)
-    near((asked.sum(0)[1:-1] > share * draws).sum(), 0.5, words)  # equally at every position
+    is_predicted = labels != IGNORED
+    near(is_predicted.sum(), share + (1 - share) ** words / words, words * draws)
+    n = int(is_predicted.sum())
+    near((after[is_predicted] == MASK).sum(), 0.8, n)
+    near(np.isin(after[is_predicted], OTHERS).sum(), 0.1, n)
+    near((after[is_predicted] == before[is_predicted]).sum(), 0.1, n)
+    near((is_predicted.sum(0)[1:-1] > share * draws).sum(), 0.5, words)  # equally at every position
 
 
 def test_replacements_are_uniform_over_all_other_words() -> None:
@@ -85,9 +85,9 @@ def test_replacements_are_uniform_over_all_other_words() -> None:
 def test_time_tokens_are_predicted_at_the_requested_rate_and_replaced_by_others(share: float) -> None:
     draws = 6000
     before, after, labels = many(Masking(0.15, share), TIMED, 6, draws)
-    asked = labels[:, 1] != IGNORED
-    near(asked.sum(), share, draws)
-    was, now = before[asked, 1], after[asked, 1]
+    is_predicted = labels[:, 1] != IGNORED
+    near(is_predicted.sum(), share, draws)
+    was, now = before[is_predicted, 1], after[is_predicted, 1]
     near((now == MASK).sum(), 0.8, len(now))
     near((now == was).sum(), 0.1, len(now))
     replaced = (now != MASK) & (now != was)
@@ -99,10 +99,10 @@ def test_time_tokens_are_predicted_at_the_requested_rate_and_replaced_by_others(
         near((instead == other[0]).sum(), 0.5, len(instead))
 
 
-@pytest.mark.parametrize(("share", "asked"), [(0.0, 0), (1.0, 300)])
-def test_time_tokens_are_never_or_always_predicted_at_rates_0_and_1(share: float, asked: int) -> None:
+@pytest.mark.parametrize(("share", "n_predicted"), [(0.0, 0), (1.0, 300)])
+def test_time_tokens_are_never_or_always_predicted_at_rates_0_and_1(share: float, n_predicted: int) -> None:
     _, _, labels = many(Masking(0.15, share), TIMED, 6, 300)
-    assert (labels[:, 1] != IGNORED).sum() == asked
+    assert (labels[:, 1] != IGNORED).sum() == n_predicted
 
 
 # -------------------------------------------------------------------------------------------------- selection of tokens
@@ -225,9 +225,9 @@ def test_example_is_its_sentence_with_its_period() -> None:
     for i in range(60):
         example, ids = run[i], found[order[i]]
         assert example["period"] == periods[order[i]]
-        asked = example["labels"] != IGNORED
-        assert (example["ids"][~asked] == ids[~asked]).all()
-        assert (example["labels"][asked] == ids[asked]).all()
+        is_predicted = example["labels"] != IGNORED
+        assert (example["ids"][~is_predicted] == ids[~is_predicted]).all()
+        assert (example["labels"][is_predicted] == ids[is_predicted]).all()
 
 
 @pytest.mark.parametrize("ask", [False, True])
@@ -378,9 +378,9 @@ def test_loss_is_the_mean_over_masked_positions_and_sums_are_per_example() -> No
     rows = []
     for i in range(4):
         words = [losses[at] for at in places if at[0] == i and at[1] != 1]
-        asked = labels[i, 1] != IGNORED
-        right = asked and max((60, 61, 62), key=lambda time: float(scores[i, 1, time])) == labels[i, 1]
-        rows.append([sum(words), len(words), int(right), int(asked)])
+        is_predicted = labels[i, 1] != IGNORED
+        right = is_predicted and max((60, 61, 62), key=lambda time: float(scores[i, 1, time])) == labels[i, 1]
+        rows.append([sum(words), len(words), int(right), int(is_predicted)])
     assert 0 < sum(row[2] for row in rows) < 3  # includes right and wrong predictions
     found = add_loss(model, TIMES)(**inputs, labels=labels)
     np.testing.assert_allclose(found["sums"].detach().numpy(), rows, atol=1e-5)

@@ -122,11 +122,11 @@ def test_json_is_matched_by_id_and_may_contain_numbers_as_text(tmp_path: Path, c
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize(
-    ("said", "same"),
+    ("spelling", "same"),
     [(text, same) for texts, same in (("1 true T yes", True), ("0 false F no", False)) for text in texts.split()],
 )
-def test_table_may_spell_same_in_several_ways(tmp_path: Path, name: str, said: str, same: bool) -> None:
-    table = [row(CARRY, text) for text in (said, said.upper(), said.lower(), f" {said} ")]
+def test_table_may_spell_same_in_several_ways(tmp_path: Path, name: str, spelling: str, same: bool) -> None:
+    table = [row(CARRY, text) for text in (spelling, spelling.upper(), spelling.lower(), f" {spelling} ")]
     assert [pair.same for pair in read_pairs(write_table(tmp_path / name, table))] == [same] * 4
 
 
@@ -225,11 +225,11 @@ def test_missing_path_is_reported(tmp_path: Path, name: str) -> None:
 
 def test_folder_without_pairs_is_reported_with_their_location(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("")
-    told = f"{str(tmp_path)!r} holds no pairs, that is, no file *.data.txt or *.data; give "
-    assert complaint(tmp_path) == told + "a folder that does, or a table"
+    message = f"{str(tmp_path)!r} holds no pairs, that is, no file *.data.txt or *.data; give "
+    assert complaint(tmp_path) == message + "a folder that does, or a table"
     write_wic(tmp_path / "train", LINES, "FT")
     write_wic(tmp_path / "dev", LINES, "FT")
-    assert complaint(tmp_path) == told + "the folders in it that do (dev, train)"
+    assert complaint(tmp_path) == message + "the folders in it that do (dev, train)"
 
 
 def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,8 +255,8 @@ def test_file_without_gold_is_reported_also_in_a_folder(tmp_path: Path, ending: 
     path = write_wic(tmp_path, LINES, "FT", ending=ending)
     gold = tmp_path / f"train.gold{ending}"
     gold.unlink()
-    told = f"{str(path)!r} has no gold: {str(gold)!r} is missing, which must have T or F for each pair"
-    assert complaint(path) == complaint(tmp_path) == told
+    message = f"{str(path)!r} has no gold: {str(gold)!r} is missing, which must have T or F for each pair"
+    assert complaint(path) == complaint(tmp_path) == message
 
 
 @pytest.mark.parametrize(("gold", "lines"), [("", 0), ("F", 1), ("FTT", 3)])
@@ -277,22 +277,22 @@ def test_wrong_number_of_fields_in_a_line_is_reported(tmp_path: Path, line: str)
 @pytest.mark.parametrize("indices", ["", "1", "1-", "-1-1", "1:2", "0-1-2", "a-b", "1.0-1", "0-" + "9" * 5000])
 def test_malformed_index_is_reported(tmp_path: Path, indices: str) -> None:
     path = write_wic(tmp_path, [LINES[0], LINES[1].replace("1-1", indices)], "FT")
-    told = complaint(path)
-    assert told.startswith(f"{str(path)!r}, line 2: ")
-    assert told.endswith(" must be two whole numbers such as 2-1, the token numbers of the word")
-    assert len(told) < len(str(path)) + 150
+    message = complaint(path)
+    assert message.startswith(f"{str(path)!r}, line 2: ")
+    assert message.endswith(" must be two whole numbers such as 2-1, the token numbers of the word")
+    assert len(message) < len(str(path)) + 150
 
 
 @pytest.mark.parametrize(
-    ("indices", "told"),
+    ("indices", "message"),
     [
         ("2-1", "sentence 1: there is no token 2, as the sentence has 2 tokens, numbered from 0"),
         ("1-3", "sentence 2: there is no token 3, as the sentence has 3 tokens, numbered from 0"),
     ],
 )
-def test_index_beyond_its_sentence_is_reported(tmp_path: Path, indices: str, told: str) -> None:
+def test_index_beyond_its_sentence_is_reported(tmp_path: Path, indices: str, message: str) -> None:
     path = write_wic(tmp_path, [LINES[0], LINES[1].replace("1-1", indices)], "FT")
-    assert complaint(path) == f"{str(path)!r}, line 2, {told}"
+    assert complaint(path) == f"{str(path)!r}, line 2, {message}"
 
 
 def test_empty_sentence_and_empty_word_are_reported(tmp_path: Path) -> None:
@@ -307,10 +307,10 @@ def test_empty_sentence_and_empty_word_are_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", ["", "1", "t", "TF", "True", "T\tF", "x" * 5000])
 def test_gold_other_than_t_or_f_is_reported(tmp_path: Path, answer: str) -> None:
     path = write_wic(tmp_path, [*LINES, LINES[0]], ["F", answer, "T"])
-    told = complaint(path)
-    assert told.startswith(f"{str(tmp_path / 'train.gold.txt')!r}, line 2: ")
-    assert told.endswith(" must be T, the same meaning, or F")
-    assert len(told) < len(str(path)) + 100
+    message = complaint(path)
+    assert message.startswith(f"{str(tmp_path / 'train.gold.txt')!r}, line 2: ")
+    assert message.endswith(" must be T, the same meaning, or F")
+    assert len(message) < len(str(path)) + 100
 
 
 @pytest.mark.parametrize("tag", ["", "1", "t", 1, True, None, ["T"]])
@@ -323,8 +323,8 @@ def test_tag_other_than_t_or_f_is_reported(tmp_path: Path, tag: Any) -> None:
 @pytest.mark.parametrize("same", ["", "2", "same", "TRUE FALSE"])
 def test_table_with_an_unknown_value_for_same_is_reported(tmp_path: Path, name: str, same: str) -> None:
     path = write_table(tmp_path / name, [row(CARRY), row(PLANE, same)])
-    told = f"line 3: same is {same!r}; it must be 1 or 0, true or false, T or F, yes or no"
-    assert complaint(path) == f"{str(path)!r}, {told}"
+    message = f"line 3: same is {same!r}; it must be 1 or 0, true or false, T or F, yes or no"
+    assert complaint(path) == f"{str(path)!r}, {message}"
 
 
 SPANS = [(2, 8), (7, 7), (5, 2), (9, 10), (1, 2)]  # beyond the end, empty, reversed, outside, and only whitespace
@@ -335,14 +335,14 @@ SPANS = [(2, 8), (7, 7), (5, 2), (9, 10), (1, 2)]  # beyond the end, empty, reve
 def test_span_outside_of_its_sentence_is_reported(tmp_path: Path, start: int, end: int, which: int) -> None:
     usages = (PLANE.first._replace(start=start, end=end), CARRY.first)
     pair = Pair("x", *(usages if which == 1 else usages[::-1]), same=True)
-    told = (
+    message = (
         f"start{which} {start} and end{which} {end} must mark the word within sentence{which}, which has 7 characters"
     )
     for name in ("mine.csv", "mine.tsv"):
         path = write_table(tmp_path / name, [row(CARRY), row(pair)])
-        assert complaint(path) == f"{str(path)!r}, line 3: {told}"
+        assert complaint(path) == f"{str(path)!r}, line 3: {message}"
     path = write_json(tmp_path, [entry(CARRY, 0), entry(pair, 1)], [{"id": i, "tag": "T"} for i in (0, 1)])
-    assert complaint(path) == f"{str(path)!r}, entry 2: {told}"
+    assert complaint(path) == f"{str(path)!r}, entry 2: {message}"
 
 
 @pytest.mark.parametrize("value", ["", "two", "-1", "2.5", "nan", "1e3", "9" * 5000])
@@ -350,17 +350,17 @@ def test_non_integer_offset_is_reported(tmp_path: Path, value: str) -> None:
     table = row(PLANE)
     table[COLUMNS.index("end2")] = value
     path = write_table(tmp_path / "mine.csv", [row(CARRY), table])
-    told = complaint(path)
-    assert told.startswith(f"{str(path)!r}, line 3: end2 is ")
-    assert told.endswith("; it must be a whole number, 0 or more")
-    assert len(told) < len(str(path)) + 120
+    message = complaint(path)
+    assert message.startswith(f"{str(path)!r}, line 3: end2 is ")
+    assert message.endswith("; it must be a whole number, 0 or more")
+    assert len(message) < len(str(path)) + 120
 
 
 @pytest.mark.parametrize("value", [None, True, -1, 2.5, [2], {}, float("nan")])
 def test_non_integer_offset_in_json_is_reported(tmp_path: Path, value: Any) -> None:
     path = write_json(tmp_path, [entry(PLANE, 0) | {"start1": value}], [{"id": 0, "tag": "T"}])
-    told = f"entry 1: start1 is {value!r}; it must be a whole number, 0 or more"
-    assert complaint(path) == f"{str(path)!r}, {told}"
+    message = f"entry 1: start1 is {value!r}; it must be a whole number, 0 or more"
+    assert complaint(path) == f"{str(path)!r}, {message}"
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
@@ -383,8 +383,8 @@ def test_empty_files_are_reported(tmp_path: Path, content: str) -> None:
     path, gold = tmp_path / "a.data.txt", tmp_path / "a.gold.txt"
     path.write_text(content)
     gold.write_text(content)
-    told = f"{str(path)!r} is empty; it must hold at least one pair"
-    assert complaint(path) == complaint(tmp_path) == told
+    message = f"{str(path)!r} is empty; it must hold at least one pair"
+    assert complaint(path) == complaint(tmp_path) == message
     table = tmp_path / "mine.csv"
     table.write_text(content)
     assert complaint(table).startswith(f"{str(table)!r}, line 1: no column 'word'; it must have word, ")
@@ -416,7 +416,7 @@ def test_missing_json_field_is_reported(tmp_path: Path, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"lemma": 5}, "lemma is 5; it must be text"),
         ({"lemma": " "}, "lemma is empty; it must be the word of the pair"),
@@ -426,10 +426,10 @@ def test_missing_json_field_is_reported(tmp_path: Path, field: str) -> None:
         ({"id": "0"}, "the id '0' occurs twice; each pair must have its own"),
     ],
 )
-def test_wrong_json_value_is_reported(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_wrong_json_value_is_reported(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     entries = [entry(CARRY, 0), entry(PLANE, 1) | change]
     path = write_json(tmp_path, entries, [{"id": i, "tag": "T"} for i in (0, 1)])
-    assert complaint(path) == f"{str(path)!r}, entry 2: {told}"
+    assert complaint(path) == f"{str(path)!r}, entry 2: {message}"
 
 
 def test_ids_in_only_one_of_the_files_are_reported(tmp_path: Path) -> None:
@@ -442,7 +442,7 @@ def test_ids_in_only_one_of_the_files_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('[\n{"id": 1,\n}]', ", line 3: not JSON ("),
         ('[{"id": ' + "9" * 5000 + "}]", " is not JSON that can be read"),
@@ -451,14 +451,14 @@ def test_ids_in_only_one_of_the_files_are_reported(tmp_path: Path) -> None:
     ],
     ids=["cut", "long", "deep", "bare"],
 )
-def test_unreadable_json_is_reported(tmp_path: Path, content: str, told: str) -> None:
+def test_unreadable_json_is_reported(tmp_path: Path, content: str, message: str) -> None:
     path = write_json(tmp_path, [], [])
     path.write_text(content)
-    assert complaint(path).startswith(f"{str(path)!r}{told}")
+    assert complaint(path).startswith(f"{str(path)!r}{message}")
 
 
 @pytest.mark.parametrize(
-    ("gold", "told"),
+    ("gold", "message"),
     [
         ("F\nT\n", "line 1: not JSON (Expecting value, column 1)"),
         ('{"id": 0, "tag": "T"}', "line 1: must be a JSON list of objects with id, tag"),
@@ -466,10 +466,10 @@ def test_unreadable_json_is_reported(tmp_path: Path, content: str, told: str) ->
         ('[{"id": 0}]', "entry 1: no 'tag'; it must have id, tag"),
     ],
 )
-def test_malformed_json_gold_is_reported(tmp_path: Path, gold: str, told: str) -> None:
+def test_malformed_json_gold_is_reported(tmp_path: Path, gold: str, message: str) -> None:
     path = write_json(tmp_path, [entry(CARRY, 0)], [])
     (tmp_path / "train.gold").write_text(gold)
-    assert complaint(path) == f"{str(tmp_path / 'train.gold')!r}, {told}"
+    assert complaint(path) == f"{str(tmp_path / 'train.gold')!r}, {message}"
 
 
 # ---------------------------------------------------------------------------------------------- held-out words
@@ -533,7 +533,7 @@ def test_share_of_zero_holds_out_nothing_and_the_smallest_share_one_word() -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "share", "told"),
+    ("words", "share", "message"),
     [
         ("aA", 0.1, "share 0.1 of 2 pairs of 1 word"),
         ("ab", 1, "share 1 of 2 pairs of 2 words"),
@@ -541,11 +541,11 @@ def test_share_of_zero_holds_out_nothing_and_the_smallest_share_one_word() -> No
         ("", 0.5, "share 0.5 of 0 pairs of 0 words"),
     ],
 )
-def test_empty_side_is_reported(words: str, share: float, told: str) -> None:
+def test_empty_side_is_reported(words: str, share: float, message: str) -> None:
     with pytest.raises(UserError) as error:
         hold_out(of_words(words), share, 0)
     end = "cannot be held out, as no word would be left; give a smaller share, or pairs of more words"
-    assert str(error.value) == f"{told} {end}"
+    assert str(error.value) == f"{message} {end}"
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), True, "0.1", None])

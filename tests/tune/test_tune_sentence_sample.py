@@ -141,14 +141,14 @@ def test_content_digest_is_that_of_the_files(tmp_path: Path) -> None:
 
 
 def test_progress_is_reported_in_bytes(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    updates: list[tuple[int, int]] = []
     for name in ("in/a.txt", "in/b.txt"):
         write_file(tmp_path, "the mouse ran home\n" * 2000, name)
-    sample_sentences(tmp_path / "in", LINES, progress=lambda done, total: told.append((done, total)))
+    sample_sentences(tmp_path / "in", LINES, progress=lambda done, total: updates.append((done, total)))
     total = 2 * 19 * 2000
-    assert {whole for _, whole in told} == {total}
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1] == (total, total)
+    assert {whole for _, whole in updates} == {total}
+    assert [done for done, _ in updates] == sorted(done for done, _ in updates)
+    assert updates[-1] == (total, total)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "mouse\nthe mouse\n"])

@@ -19,23 +19,24 @@ pytestmark = pytest.mark.tune
 
 def test_trainer_receives_the_schedule(tmp_path: Path) -> None:
     settings = TrainingSettings(batch=24, accumulate=3, learning_rate=2e-3, every=20, seed=11, device="cpu")
-    told = training_arguments(settings, 95, tmp_path, "eval_nll", False)
-    assert Path(told.output_dir) == tmp_path / "unfinished"
-    assert (told.max_steps, told.per_device_train_batch_size, told.gradient_accumulation_steps) == (95, 8, 3)
-    assert (told.learning_rate, told.get_warmup_steps(95)) == (2e-3, round(9.5))
-    assert (told.seed, told.data_seed) == (11, 11)
-    assert (told.eval_steps, told.save_steps, told.logging_steps) == (20, 20, 2)
-    assert (told.metric_for_best_model, told.greater_is_better, told.load_best_model_at_end) == (
+    arguments = training_arguments(settings, 95, tmp_path, "eval_nll", False)
+    assert Path(arguments.output_dir) == tmp_path / "unfinished"
+    assert arguments.max_steps == 95
+    assert (arguments.per_device_train_batch_size, arguments.gradient_accumulation_steps) == (8, 3)
+    assert (arguments.learning_rate, arguments.get_warmup_steps(95)) == (2e-3, round(9.5))
+    assert (arguments.seed, arguments.data_seed) == (11, 11)
+    assert (arguments.eval_steps, arguments.save_steps, arguments.logging_steps) == (20, 20, 2)
+    assert (arguments.metric_for_best_model, arguments.greater_is_better, arguments.load_best_model_at_end) == (
         "eval_nll",
         False,
         True,
     )
-    assert told.use_cpu
-    assert told.device.type == "cpu"
-    assert not told.bf16
-    assert not told.fp16
-    assert told.report_to == []
-    assert told.eval_on_start
+    assert arguments.use_cpu
+    assert arguments.device.type == "cpu"
+    assert not arguments.bf16
+    assert not arguments.fp16
+    assert arguments.report_to == []
+    assert arguments.eval_on_start
 
 
 def test_resumed_run_does_not_evaluate_at_its_start(tmp_path: Path) -> None:

@@ -706,7 +706,7 @@ def test_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"margin": 0}, "margin must be above 0 and at most 2"),
         ({"margin": -0.5}, "margin must be above 0 and at most 2"),
@@ -731,18 +731,18 @@ def test_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("light", [False, True])
 def test_invalid_values_are_refused_before_anything_is_created(
-    runs: Runs, tmp_path: Path, options: dict[str, Any], told: str, light: bool
+    runs: Runs, tmp_path: Path, options: dict[str, Any], message: str, light: bool
 ) -> None:
     with pytest.raises(UserError) as caught:
         runs.tune(tmp_path / "out", light=light, **options)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 
 def test_missing_pairs_are_refused(tmp_path: Path) -> None:
-    for pairs, told in (((), "no pairs to read"), (("nothing",), "no such file or folder: 'nothing'")):
-        with pytest.raises(UserError, match=told):
+    for pairs, message in (((), "no pairs to read"), (("nothing",), "no such file or folder: 'nothing'")):
+        with pytest.raises(UserError, match=message):
             tune_wic(*pairs, out=tmp_path / "out", model=folder("bert"))
     assert not (tmp_path / "out").exists()
 
@@ -764,8 +764,8 @@ def test_model_tuned_to_periods_or_with_a_projection_is_refused(
     adaptation.save(model)
     with pytest.raises(UserError) as caught:
         runs.tune(tmp_path / "out", model=model, light=light)
-    told = f"the model {str(model)!r} is tuned on periods or has a projection; start from one without either"
-    assert str(caught.value) == told
+    message = f"the model {str(model)!r} is tuned on periods or has a projection; start from one without either"
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("light", [False, True])
@@ -787,16 +787,16 @@ def test_held_out_pairs_of_one_meaning_are_refused_or_give_a_valid_json_record(t
 def test_only_the_requested_device_is_used(
     runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, light: bool
 ) -> None:
-    asked: list[str] = []
+    devices: list[str] = []
 
     def pick(device: str) -> torch.device:
-        asked.append(device)
+        devices.append(device)
         return torch.device("cpu")
 
     monkeypatch.setattr("lexshift.encode.huggingface.pick_device", pick)
     runs.tune(tmp_path / "out", light=light, training={"steps": 1, "batch": 8, "device": "cpu"})
-    assert asked
-    assert set(asked) == {"cpu"}
+    assert devices
+    assert set(devices) == {"cpu"}
 
 
 def test_missing_library_is_named(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,9 +94,9 @@ def predict_nearest(word: str, old: EmbeddedUsages, glosses: EmbeddedUsages, new
     senses = np.array([*old.senses, *glosses.senses])
     if not len(senses):
         return [NOVEL] * len(new.sentences)
-    known = unit_rows(np.concatenate([old.vectors, glosses.vectors]))  # (n_known, d)
+    vectors = unit_rows(np.concatenate([old.vectors, glosses.vectors]))  # (n_known, d)
     names = list(dict.fromkeys(senses.tolist()))
-    means = unit_rows(np.stack([known[senses == name].mean(axis=0) for name in names]))  # (n_senses, d)
+    means = unit_rows(np.stack([vectors[senses == name].mean(axis=0) for name in names]))  # (n_senses, d)
     return [names[best] for best in np.argmax(unit_rows(new.vectors) @ means.T, axis=1)]
 
 
@@ -107,13 +107,13 @@ INVENTORY = "inventory"
 
 
 def learn_inventory(
-    known: Mapping[str, tuple[EmbeddedUsages, EmbeddedUsages]], calibration: Calibration, seed: int = 0
+    known_senses: Mapping[str, tuple[EmbeddedUsages, EmbeddedUsages]], calibration: Calibration, seed: int = 0
 ) -> SensePredictor:
     """Return the predictor of ``lexshift senses --inventory``, which learns from all words when a sense is new.
 
     Parameters
     ----------
-    known : mapping of str to (EmbeddedUsages, EmbeddedUsages)
+    known_senses : mapping of str to (EmbeddedUsages, EmbeddedUsages)
         The old usages of each word, and the glosses of its senses.
     calibration : Calibration
         The probability that two usages share a sense.
@@ -121,7 +121,7 @@ def learn_inventory(
         Seed of the clustering of new senses.
     """
     inventories = {}
-    for word, (old, glosses) in known.items():
+    for word, (old, glosses) in known_senses.items():
         senses = list(dict.fromkeys([*glosses.senses, *old.senses]))
         owners = np.array([senses.index(sense) for sense in (*glosses.senses, *old.senses)], np.intp)
         vectors = np.concatenate([glosses.vectors, old.vectors])
@@ -179,22 +179,22 @@ def score_labels(data: AxolotlDataset, senses: Mapping[str, str], method: str = 
     rows = []
     for word in data.words:
         new = data.select(word, NEW)
-        known = {example.sense for example in data.select(word, OLD)}
-        gold, predicted = [example.sense for example in new], [senses[example.id] for example in new]
-        rows.append(
-            WordLabels(method, word, len(new), adjusted_rand_index(predicted, gold), _f1(predicted, gold, known))
-        )
+        known_senses = {example.sense for example in data.select(word, OLD)}
+        gold, predictions = [example.sense for example in new], [senses[example.id] for example in new]
+        ari, f1 = adjusted_rand_index(predictions, gold), _f1(predictions, gold, known_senses)
+        rows.append(WordLabels(method, word, len(new), ari, f1))
     return pd.DataFrame(rows)
 
 
-def _f1(predicted: Sequence[str], gold: Sequence[str], known: set[str]) -> float:
+def _f1(predictions: Sequence[str], gold: Sequence[str], known_senses: set[str]) -> float:
     """Return macro-F1 over the usages of known senses; all other predictions count as one more sense."""
-    if not known:
+    if not known_senses:
         return float("nan")
-    pairs = [(a if a in known else NOVEL, b) for a, b in zip(predicted, gold, strict=True) if b in known]
-    if not pairs:
-        return float(not known.intersection(predicted))
-    return macro_f1([a for a, _ in pairs], [b for _, b in pairs])
+    pairs = zip(predictions, gold, strict=True)
+    pairs_of_known = [(a if a in known_senses else NOVEL, b) for a, b in pairs if b in known_senses]
+    if not pairs_of_known:
+        return float(not known_senses.intersection(predictions))
+    return macro_f1([a for a, _ in pairs_of_known], [b for _, b in pairs_of_known])
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +239,7 @@ def evaluate_axolotl(
     monitor = monitor or Silent()
     glosses = {word: _glosses(data, word) for word in data.words}
     vectors = embed_for_senses(_usages(data, glosses), (OLD, NEW, _GLOSSES), data.name, chosen, monitor)
-    known = {
+    known_senses = {
         word: (
             _embed_examples(vectors, word, OLD, _shown(data, word, OLD)),
             _embed_examples(vectors, word, _GLOSSES, glosses[word]),
@@ -248,14 +248,14 @@ def evaluate_axolotl(
     }
     compared = predictors
     if compared is None:
-        compared = {**PREDICTORS, INVENTORY: learn_inventory(known, vectors.calibration, chosen.seed)}
+        compared = {**PREDICTORS, INVENTORY: learn_inventory(known_senses, vectors.calibration, chosen.seed)}
     predictions: dict[str, dict[str, str]] = {name: {} for name in compared}
     monitor.stage("labelling", len(data.words), "words")
     for done, word in enumerate(data.words, 1):
         new = _embed_examples(vectors, word, NEW, _shown(data, word, NEW))
         ids = [example.id for example in data.select(word, NEW)]
         for name, predict in compared.items():
-            predictions[name] |= zip(ids, predict(word, *known[word], new) if ids else (), strict=True)
+            predictions[name] |= zip(ids, predict(word, *known_senses[word], new) if ids else (), strict=True)
         monitor.advance(done, done)
     for name, senses in predictions.items():
         write_predictions(data, senses, vectors.folder / PREDICTIONS / f"{name}.tsv")

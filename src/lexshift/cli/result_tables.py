@@ -78,20 +78,20 @@ def _summary(result: StudyResult) -> list[Segments]:
 def _rankings(result: Any) -> list[PrintedTable]:
     """Return a table of the ranked words, and one of the words without a score; each may have no rows."""
     assert isinstance(result, Result)
-    rows = list(enumerate(result.table.to_dict("records")))
-    scored = [(rank, row) for rank, row in rows if not isnan(row["score"])]
-    others = [(rank, row) for rank, row in rows if isnan(row["score"])]
-    return [_ranking(result, scored), _unscored(result, others)]
+    entries = list(enumerate(result.table.to_dict("records")))
+    scored = [(rank, row) for rank, row in entries if not isnan(row["score"])]
+    unscored = [(rank, row) for rank, row in entries if isnan(row["score"])]
+    return [_ranking(result, scored), _unscored_table(result, unscored)]
 
 
-def _ranking(result: Result, ranked: Sequence[tuple[int, dict[str, Any]]]) -> PrintedTable:
+def _ranking(result: Result, entries: Sequence[tuple[int, dict[str, Any]]]) -> PrintedTable:
     """Return a table of words with their scores, gaps and verdicts; for unclear ones, the gap that they could show."""
     columns = _word_columns(result)
     columns += [Column(name, "right") for name in ("change", "95 % interval", "gap")]
     columns += [Column("excess", "right", is_optional=True), Column("q", "right"), Column("verdict")]
     columns.append(Column("could show", "right", no_wrap=False, is_optional=True))
     rows: list[Row] = []
-    for rank, row in ranked:
+    for rank, row in entries:
         cells: list[Cell] = [row["word"], f"{row['n_old']:,}", f"{row['n_new']:,}", digits(row["score"])]
         cells += [f"{digits(row['low'])} to {digits(row['high'])}", result.backdrop.format_gap(row["gap"])]
         cells += [_excess(row), chance(row["q"]), _verdict(row)]
@@ -114,11 +114,11 @@ def _group_table(result: Result) -> PrintedTable:
     return PrintedTable(columns, rows)
 
 
-def _unscored(result: Result, ranked: Sequence[tuple[int, dict[str, Any]]]) -> PrintedTable:
+def _unscored_table(result: Result, entries: Sequence[tuple[int, dict[str, Any]]]) -> PrintedTable:
     """Return a table of words without a score, with the reasons."""
     columns = [*_word_columns(result), Column("verdict"), Column("reason", no_wrap=False)]
     rows: list[Row] = []
-    for rank, row in ranked:
+    for rank, row in entries:
         cells: list[Cell] = [row["word"], f"{row['n_old']:,}", f"{row['n_new']:,}", _verdict(row), row["reason"]]
         rows.append((rank, "dim" if row["verdict"] == TOO_FEW else "", cells))
     return PrintedTable(columns, rows)

@@ -89,7 +89,7 @@ def run_question(
 def _answer(question: str, corpora: Sequence[str], arguments: dict[str, Any], monitor: Monitor) -> Printout:
     """Return what to print: that of a finished run of the same command, or else of a run."""
     from lexshift.cli.printout import Printout  # the imports are here because other commands do not need them
-    from lexshift.study.finished import describe_request, read_finished, write_finished
+    from lexshift.study.finished_run import describe_request, read_finished, write_finished
     from lexshift.study.result_files import SCORES_CSV, SENSES_CSV
 
     folder, request = arguments["out"], describe_request(question, corpora, arguments)

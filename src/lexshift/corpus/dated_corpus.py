@@ -47,7 +47,7 @@ def side_of(date: Date, day: str) -> str | None:
 
 
 def find_date_column(
-    corpus: str | os.PathLike[str], reading: Reading, by: str | None, split_at: str | None
+    corpus: str | os.PathLike[str], reading: Reading, unit: str | None, split_at: str | None
 ) -> tuple[Reading, str | None]:
     """Return reading options that name the column of dates, and a note if the column was found by its name.
 
@@ -58,17 +58,17 @@ def find_date_column(
     corpus : str or path
         A corpus that is divided by its dates.
     reading : Reading
-    by : str, optional
+    unit : str, optional
         Length of the periods.
     split_at : str, optional
-        Day at which the corpus is divided, instead of ``by``.
+        Day at which the corpus is divided, instead of into periods.
     """
     sources = _find_files(corpus)
     tables = [source for source in sources if source.kind in TABLES]
     if reading.date_column is not None or not tables:
         return reading, None
     period_of: Callable[[Date], str | None] = (
-        partial(side_of, day=split_at) if split_at else lambda d: d.period(str(by))
+        partial(side_of, day=split_at) if split_at else lambda d: d.period(str(unit))
     )
     dates = {source.name: date_of_file(source.name) for source in sources}
     periods = {name: None if date is None else period_of(date) for name, date in dates.items()}
@@ -128,7 +128,7 @@ def split_readings(corpus: str | os.PathLike[str], day: str, reading: Reading) -
     )
 
 
-def check_first_dates(corpus: str | os.PathLike[str], by: str, reading: Reading) -> str | None:
+def check_first_dates(corpus: str | os.PathLike[str], unit: str, reading: Reading) -> str | None:
     """Refuse ambiguous dates at the beginning of a corpus, so that most errors are found before it is read.
 
     Blocks are read until there are two periods, at most 16 of them.
@@ -139,7 +139,7 @@ def check_first_dates(corpus: str | os.PathLike[str], by: str, reading: Reading)
         The only period, if the whole corpus was read and has one.
     """
     periods: set[str] = set()
-    blocks = _date_blocks(_find_files(corpus), reading, lambda date: date.period(by), by in OF_YEARS)
+    blocks = _date_blocks(_find_files(corpus), reading, lambda date: date.period(unit), unit in OF_YEARS)
     for block in islice(blocks, _BLOCKS):
         periods.update(period for period in block.values() if period is not None)
         if len(periods) > 1:

@@ -226,7 +226,7 @@ class DateReader:
         """
         periods = self._cached(text)
         if len(periods) > 1:
-            raise self._ambiguous(text, f"record {row} of {file!r}")
+            raise self._ambiguity_error(text, f"record {row} of {file!r}")
         if not periods and self._order != AUTO and read_date(text):
             raise UserError(
                 f"the date {text!r} in record {row} of {file!r} is not in the order {self._order}: choose another "
@@ -243,12 +243,12 @@ class DateReader:
             self._clear = text if order_of(text) else None
         return list(dict.fromkeys(map(self._period_of, readings)))
 
-    def _ambiguous(self, text: str, place: str) -> UserError:
+    def _ambiguity_error(self, text: str, location: str) -> UserError:
         readings = " or ".join(str(date.first) for date in read_date(text, self._order))
         hint = f"; {self._clear!r} is in the order {order_of(self._clear)}" if self._clear else ""
         return UserError(
-            f"the date {text!r} in {place} may be {readings}: give the order of day (D), month (M) and year (Y) with "
-            f"--date-order DMY, MDY or YMD{hint}"
+            f"the date {text!r} in {location} may be {readings}: give the order of day (D), month (M) and year (Y) "
+            f"with --date-order DMY, MDY or YMD{hint}"
         )
 
 
@@ -299,42 +299,42 @@ def _date_of_seconds(text: str) -> Date | None:
 @lru_cache(_MANY)
 def _read_other(text: str, order: str) -> tuple[Date, ...]:
     """Return the readings of a date that is neither an ISO date nor a number of seconds."""
-    if found := _COMPACT.fullmatch(text):
-        return _readings(_date(*found.groups()))
-    if found := _DECADE.fullmatch(text):
-        year = 10 * int(found[1])
+    if match := _COMPACT.fullmatch(text):
+        return _readings(_date(*match.groups()))
+    if match := _DECADE.fullmatch(text):
+        year = 10 * int(match[1])
         return _readings(Date(datetime.date(year, 1, 1), datetime.date(year + 9, 12, 31)) if year else None)
-    if found := _QUARTER.fullmatch(text):
-        return _readings(_quarter(int(found[1] or found[4]), int(found[2] or found[3])))
-    if found := _WEEK.fullmatch(text):
-        return _readings(_week(int(found[1]), int(found[2]), int(found[3]) if found[3] else None))
-    if found := _MONTH.fullmatch(text):
-        return _readings(_date(found[2] or found[3], found[1] or found[4], None))
-    if found := _DAYS.fullmatch(text):
-        first, last = read_date(found[1]), read_date(found[2])
+    if match := _QUARTER.fullmatch(text):
+        return _readings(_quarter(int(match[1] or match[4]), int(match[2] or match[3])))
+    if match := _WEEK.fullmatch(text):
+        return _readings(_week(int(match[1]), int(match[2]), int(match[3]) if match[3] else None))
+    if match := _MONTH.fullmatch(text):
+        return _readings(_date(match[2] or match[3], match[1] or match[4], None))
+    if match := _DAYS.fullmatch(text):
+        first, last = read_date(match[1]), read_date(match[2])
         return _readings(Date(first[0].first, last[0].last) if first and last and first <= last else None)
-    if found := _FIGURES.search(text):
-        return _read_figures(text, found, order)
+    if match := _FIGURES.search(text):
+        return _read_figures(text, match, order)
     return _readings(_read_words(text, order) if any(map(str.isalpha, text)) else None)
 
 
-def _read_figures(text: str, found: re.Match[str], order: str) -> tuple[Date, ...]:
+def _read_figures(text: str, match: re.Match[str], order: str) -> tuple[Date, ...]:
     """Return the readings of a date in figures, if the rest of the text is a time or a day of the week."""
-    begins_with_year = len(found[1]) > 2
+    begins_with_year = len(match[1]) > 2
     orders = ORDERS[2:] if begins_with_year else ORDERS if order == AUTO else (order,)
-    dates = list(dict.fromkeys(date for each in orders if (date := _date_in_order(found, each)) is not None))
-    if dates and found[0] != text and _read_words(_in_iso(text, found, dates[0]), AUTO) != dates[0]:
+    dates = list(dict.fromkeys(date for each in orders if (date := _date_in_order(match, each)) is not None))
+    if dates and match[0] != text and _read_words(_in_iso(text, match, dates[0]), AUTO) != dates[0]:
         return ()
     return tuple(dates)
 
 
-def _in_iso(text: str, found: re.Match[str], date: Date) -> str:
-    return f"{text[: found.start()]}{date.first}{text[found.end() :]}"
+def _in_iso(text: str, match: re.Match[str], date: Date) -> str:
+    return f"{text[: match.start()]}{date.first}{text[match.end() :]}"
 
 
-def _date_in_order(found: re.Match[str], order: str) -> Date | None:
+def _date_in_order(match: re.Match[str], order: str) -> Date | None:
     """Return the date of three numbers in an order; a year has four digits, or two that mean 1969 to 2068."""
-    parts = dict(zip(order, (found[1], found[3], found[4]), strict=True))
+    parts = dict(zip(order, (match[1], match[3], match[4]), strict=True))
     if len(parts["Y"]) not in (2, 4) or len(parts["D"]) > 2 or len(parts["M"]) > 2:
         return None
     year = int(parts["Y"]) if len(parts["Y"]) == 4 else _full_year(int(parts["Y"]))

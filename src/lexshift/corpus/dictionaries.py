@@ -307,14 +307,15 @@ class DictionaryBuilder:
         for entry in entries:
             entry.language = language if entry.language == AUTO else entry.language
 
-    def _find_words(self, examples: list[_Example], words: WordForms) -> None:
-        """Replace the usages of examples by those with the place of the word."""
-        words.load(entry.lemma for example in examples for entry, _, _, _ in example.places)
-        wanted = [[(entry.lemma, entry.pos, forms) for entry, _, _, forms in example.places] for example in examples]
-        found = find_in_examples([example.sentence for example in examples], wanted, words)
-        for example, spans in zip(examples, found, strict=True):
+    def _find_words(self, examples: list[_Example], word_forms: WordForms) -> None:
+        """Replace the usages of examples by usages with the span of the word."""
+        word_forms.load(entry.lemma for example in examples for entry, _, _, _ in example.places)
+        words = [[(entry.lemma, entry.pos, forms) for entry, _, _, forms in example.places] for example in examples]
+        spans_by_example = find_in_examples([example.sentence for example in examples], words, word_forms)
+        for example, spans in zip(examples, spans_by_example, strict=True):
             for (_, sense, index, _), span in zip(example.places, spans, strict=True):
                 if span is not None:
                     sense.usages[index] = SenseUsage(example.sentence, *span)
             if not any(spans):
-                self.skip(NOT_FOUND + ("" if words.has_lemmas else f" (no lemmas for the language {words.language})"))
+                hint = "" if word_forms.has_lemmas else f" (no lemmas for the language {word_forms.language})"
+                self.skip(NOT_FOUND + hint)

@@ -117,7 +117,7 @@ def _comma_rows(blocks: Iterable[bytes], path: str) -> Iterator[_Row | UserError
     lines = (line for block in blocks for line in io.StringIO(block.decode(), newline=""))
     reader = csv.reader(lines, strict=True)
 
-    def numbered() -> Iterator[tuple[int, list[str] | csv.Error]]:
+    def number_rows() -> Iterator[tuple[int, list[str] | csv.Error]]:
         while True:
             try:
                 fields: list[str] | csv.Error = next(reader)
@@ -127,7 +127,7 @@ def _comma_rows(blocks: Iterable[bytes], path: str) -> Iterator[_Row | UserError
                 fields = error
             yield reader.line_num, fields
 
-    return _named_rows(numbered(), path)
+    return _named_rows(number_rows(), path)
 
 
 def _named_rows(rows: Iterator[tuple[int, list[str] | csv.Error]], path: str) -> Iterator[_Row | UserError]:
@@ -161,32 +161,34 @@ def _refuse_double(header: list[str], where: str) -> None:
 
 
 class _Columns:
-    """The names that the columns of a file have, looked up once for each set of names."""
+    """A cache of the names that the columns of a file have, with an entry for each set of names."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
 
     def __call__(self, row: _Row) -> dict[str, str]:
-        """Return the name in this row of each column that it has, by the project's own name."""
+        """Return the names of the columns in a row, by the names that lexshift gives to these columns."""
         key = tuple(row.values)
         if key not in self._known:
-            found: dict[str, str] = {}
+            columns: dict[str, str] = {}
             for column, names in _NAMES.items():
-                given = [name for name in names if name in row.values]
-                if len(given) > 1:
-                    raise UserError(f"{row.where}: the columns {join_names(given)} are the same; leave one of them out")
-                if given:
-                    found[column] = given[0]
-            missing = next((name for name in ("lemma", "sense") if name not in found), None)
-            if missing is None and not ("gloss" in found or "example" in found):
+                candidates = [name for name in names if name in row.values]
+                if len(candidates) > 1:
+                    raise UserError(
+                        f"{row.where}: the columns {join_names(candidates)} are the same; leave one of them out"
+                    )
+                if candidates:
+                    columns[column] = candidates[0]
+            missing = next((name for name in ("lemma", "sense") if name not in columns), None)
+            if missing is None and not ("gloss" in columns or "example" in columns):
                 missing = "example"
             if missing is not None:
                 raise UserError(f"{row.where}: no column {missing!r}; {_EXPECTED}; it has {join_names(key)}")
-            if ("start" in found) != ("end" in found):
+            if ("start" in columns) != ("end" in columns):
                 raise UserError(f"{row.where}: start and end must both be there, or neither; it has {join_names(key)}")
             if len(self._known) > _LONGEST_NAME:  # each record of a jsonl file may have fields of its own
                 self._known.clear()
-            self._known[key] = found
+            self._known[key] = columns
         return self._known[key]
 
 
@@ -304,17 +306,17 @@ def _usage(sentence: str, normal: str, start: int, end: int, where: str) -> Sens
     return SenseUsage(normal, start, end)
 
 
-def _normal_offset(text: str, at: int, step: int, normal: str) -> int | None:
+def _normal_offset(text: str, offset: int, step: int, normal: str) -> int | None:
     """Return where an offset is in the normal form of a text; None if no character ends near it.
 
     An offset between a letter and its mark is moved by ``step`` until it is between two characters.
     """
     for _ in range(_MOST_STEPS):
-        before = normalise(text[:at])
-        if before + normalise(text[at:]) == normal:
+        before = normalise(text[:offset])
+        if before + normalise(text[offset:]) == normal:
             return len(before)
-        at += step
-        if not 0 <= at <= len(text):
+        offset += step
+        if not 0 <= offset <= len(text):
             break
     return None
 

@@ -12,7 +12,7 @@ from lexshift.corpus.word_rule import word_table
 from lexshift.errors import UserError
 
 Word = tuple[str, str, tuple[str, ...]]
-"""A lemma, its part of speech, and forms that are known for it."""
+"""A lemma, its part of speech, and its known forms."""
 
 
 class WordForms:
@@ -42,22 +42,22 @@ class WordForms:
             if listed is not None:
                 listed.append(form)
 
-    def forms(self, lemma: str, pos: str, known: Iterable[str] = ()) -> list[str]:
-        """Return the forms in which a lemma occurs, those that can be looked for.
+    def forms(self, lemma: str, pos: str, known_forms: Iterable[str] = ()) -> list[str]:
+        """Return the forms of a lemma that can be searched for, the lemma first.
 
         In a lemma of several words, the first one of a verb is inflected ("took part") and the last one of a noun
-        ("bus stops"); either is if the part of speech is not given.
+        ("bus stops"); either is if the part of speech is not given. ``known_forms`` are further forms of the lemma.
         """
-        found = [lemma, *known, *self._forms.get(lemma.lower(), ())]
+        forms = [lemma, *known_forms, *self._forms.get(lemma.lower(), ())]
         first, *rest = lemma.split()
         if rest:
             *start, last = first, *rest
             if pos in ("VERB", ""):
-                found += [" ".join([form, *rest]) for form in self._forms.get(first.lower(), ())]
+                forms += [" ".join([form, *rest]) for form in self._forms.get(first.lower(), ())]
             if pos in ("NOUN", ""):
-                found += [" ".join([*start, form]) for form in self._forms.get(last.lower(), ())]
-        begun = dict.fromkeys(map(_strip_signs, found))
-        return [form for form in begun if 0 < len(form) <= LONGEST_FORM]
+                forms += [" ".join([*start, form]) for form in self._forms.get(last.lower(), ())]
+        searchable = dict.fromkeys(map(_strip_signs, forms))
+        return [form for form in searchable if 0 < len(form) <= LONGEST_FORM]
 
 
 def _strip_signs(form: str) -> str:
@@ -67,24 +67,30 @@ def _strip_signs(form: str) -> str:
 
 
 def find_in_examples(
-    sentences: Sequence[str], wanted: Sequence[Sequence[Word]], words: WordForms
+    sentences: Sequence[str], words: Sequence[Sequence[Word]], word_forms: WordForms
 ) -> list[list[tuple[int, int] | None]]:
-    """Return the first place of each wanted word in each sentence, in characters, or None where it is not found.
+    """Find the first occurrence of each word in its sentence.
 
     Parameters
     ----------
     sentences : sequence of str
         In normal form, without line feeds.
-    wanted : sequence of sequence of Word
+    words : sequence of sequence of Word
         The words to find in each sentence.
-    words : WordForms
+    word_forms : WordForms
+        The forms of the words, which must be loaded.
+
+    Returns
+    -------
+    list of list of (int, int) or None
+        For each word of each sentence, its start and end in characters; None if it does not occur.
     """
     numbers: dict[Word, int] = {}
-    for each in wanted:
-        for word in each:
+    for sentence_words in words:
+        for word in sentence_words:
             numbers.setdefault(word, len(numbers))
     # The names of the targets are their numbers: a lemma has other forms as a noun than as a verb.
-    targets = Targets({str(number): tuple(words.forms(*word)) for word, number in numbers.items()})
+    targets = Targets({str(number): tuple(word_forms.forms(*word)) for word, number in numbers.items()})
     candidates: list[dict[int, list[str | None]]] = []
     for each_candidates in targets.first_words.values():
         forms: dict[int, list[str | None]] = {}
@@ -94,7 +100,7 @@ def find_in_examples(
     results: list[list[tuple[int, int] | None]] = []
     for begin, end in _batches(sentences):
         spans: list[dict[int, tuple[int, int]]] = [{} for _ in range(begin, end)]
-        goals = [[numbers[word] for word in each] for each in wanted[begin:end]]
+        goals = [[numbers[word] for word in sentence_words] for sentence_words in words[begin:end]]
         data = "\n".join(sentences[begin:end]).encode()
         hits, _ = scan_block(data, targets)
         for number, line, line_start, _, start, stop in hits.tolist():
@@ -103,26 +109,28 @@ def find_in_examples(
                 if forms_here is None:
                     continue
                 first = len(data[line_start:start].decode())
-                known = spans[line].get(target)
-                if known is not None and known[0] != first:
+                span = spans[line].get(target)
+                if span is not None and span[0] != first:
                     continue
                 last = first + len(data[start:stop].decode())
                 text = sentences[begin + line]
                 for form in forms_here:
                     length = last - first if form is None else _extent(targets, form, text, first)
-                    if length is not None and (known is None or first + length > known[1]):
-                        known = spans[line][target] = first, first + length
-        results += [[span.get(goal) for goal in goal_list] for span, goal_list in zip(spans, goals, strict=True)]
+                    if length is not None and (span is None or first + length > span[1]):
+                        span = spans[line][target] = first, first + length
+        results += [
+            [line_spans.get(goal) for goal in line_goals] for line_spans, line_goals in zip(spans, goals, strict=True)
+        ]
     return results
 
 
 def _extent(targets: Targets, form: str, text: str, first: int) -> int | None:
-    """Return the number of characters that a form takes up in a text from a position on; None if it is not there."""
+    """Return the number of characters of a form that begins at a position of a text; None if it does not."""
     return targets.extent(form, text[first : first + 2 * LONGEST_FORM])
 
 
 def _batches(sentences: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of runs of sentences that have about BLOCK characters together."""
+    """Yield the begin and end of batches of sentences that have about BLOCK characters together."""
     begin = size = 0
     for end, sentence in enumerate(sentences, 1):
         size += len(sentence)

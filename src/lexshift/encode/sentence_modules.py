@@ -23,17 +23,17 @@ def folder_pooling(folder: Path) -> str:
         return "sentence"
     try:
         entries = [(entry["type"].rsplit(".", 1)[-1], entry["path"]) for entry in json.loads(path.read_bytes())[1:]]
-        modules = [(kind, _read_config(folder, place) if kind.lower() == "pooling" else {}) for kind, place in entries]
+        modules = [(kind, _read_config(folder, name) if kind.lower() == "pooling" else {}) for kind, name in entries]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise UserError(f"{str(path)!r} or the folder of a module in it is damaged; download the model again") from None
     return _describe(modules)
 
 
-def _read_config(folder: Path, place: str) -> Mapping[str, Any]:
+def _read_config(folder: Path, subfolder: str) -> Mapping[str, Any]:
     """Return the configuration of a module, or an empty one if only the files of the transformer are there."""
-    if not _PLAIN_NAME.fullmatch(place):
-        raise ValueError(place)
-    path = folder / place / "config.json"
+    if not _PLAIN_NAME.fullmatch(subfolder):
+        raise ValueError(subfolder)
+    path = folder / subfolder / "config.json"
     return dict(json.loads(path.read_bytes())) if path.is_file() else {}
 
 
@@ -70,6 +70,6 @@ def _pooling_modes(config: Mapping[str, Any]) -> list[str]:
     """Return the modes of a pooling module, which older versions store as one flag for each."""
     modes = config.get("pooling_mode")
     if modes is None:
-        flags = [found[1] for key, value in config.items() if value is True and (found := _FLAG.fullmatch(key))]
+        flags = [match[1] for key, value in config.items() if value is True and (match := _FLAG.fullmatch(key))]
         return flags or ["mean"]
     return [str(mode).removesuffix("_tokens") for mode in ([modes] if isinstance(modes, str) else modes)]

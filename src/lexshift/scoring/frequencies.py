@@ -12,7 +12,7 @@ import numpy as np
 from lexshift.utils.arrays import Array, Floats
 
 
-def compare_frequencies(counts: Array, total: int, others: Array, others_total: int) -> Floats:
+def compare_frequencies(counts: Array, total: int, other_counts: Array, other_total: int) -> Floats:
     """Compute the p-value of equal frequencies in two corpora, for each word.
 
     Parameters
@@ -21,8 +21,10 @@ def compare_frequencies(counts: Array, total: int, others: Array, others_total: 
         Number of occurrences of each word in the first corpus.
     total : int
         Number of running words of the first corpus.
-    others, others_total : ndarray of shape (words,), and int
-        The same of the second corpus.
+    other_counts : ndarray of shape (words,), int
+        Number of occurrences of each word in the second corpus.
+    other_total : int
+        Number of running words of the second corpus.
 
     Returns
     -------
@@ -36,6 +38,6 @@ def compare_frequencies(counts: Array, total: int, others: Array, others_total: 
     """
     from scipy.stats import binom  # imported here because it is slow
 
-    both, share = counts + others, total / (total + others_total)
+    both, share = counts + other_counts, total / (total + other_total)
     at_most, at_least = binom.cdf(counts, both, share), binom.sf(counts - 1, both, share)
     return np.asarray(np.minimum(2 * np.minimum(at_most, at_least), 1.0), float)

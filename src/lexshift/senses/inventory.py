@@ -233,7 +233,7 @@ def assign_senses(
     return Assignment(senses, np.maximum(known, 1 - known))
 
 
-def _fit_logistic(known: Floats, withheld: Floats) -> tuple[float, float]:
+def _fit_logistic(known_similarities: Floats, withheld_similarities: Floats) -> tuple[float, float]:
     """Return slope and intercept of a logistic regression in which both classes have the same weight.
 
     The slope is not negative: a usage that is more similar to a known sense is not less likely to have it. If it is 0,
@@ -245,8 +245,8 @@ def _fit_logistic(known: Floats, withheld: Floats) -> tuple[float, float]:
     def loss(parameters: Floats) -> float:
         slope, intercept = parameters
         return float(
-            np.logaddexp(0, -(slope * known + intercept)).mean()
-            + np.logaddexp(0, slope * withheld + intercept).mean()
+            np.logaddexp(0, -(slope * known_similarities + intercept)).mean()
+            + np.logaddexp(0, slope * withheld_similarities + intercept).mean()
             + 1e-6 * slope**2
         )
 

@@ -115,21 +115,21 @@ def mean_jaccard(labels: Indices, samples: Sequence[tuple[Indices, Indices]]) ->
         From :meth:`StableClustering.resample`.
     """
     senses = int(labels.max()) + 1
-    values = np.array([best_jaccard(labels[sample], found, senses) for sample, found in samples])
+    values = np.array([best_jaccard(labels[sample], groups, senses) for sample, groups in samples])
     counted = np.maximum((~np.isnan(values)).sum(axis=0), 1)
     return np.nansum(values, axis=0) / counted
 
 
-def best_jaccard(labels: Indices, found: Indices, senses: int) -> Floats:
-    """Return the largest Jaccard coefficient of each sense with a found group, (senses,); NaN for one without usages.
+def best_jaccard(labels: Indices, groups: Indices, senses: int) -> Floats:
+    """Return the largest Jaccard coefficient of each sense with a group, (senses,); NaN for one without usages.
 
     Examples
     --------
     >>> best_jaccard(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 3).round(2).tolist()
     [0.67, 0.5, nan]
     """
-    common = np.zeros((senses, int(found.max()) + 1))
-    np.add.at(common, (labels, found), 1)
+    common = np.zeros((senses, int(groups.max()) + 1))
+    np.add.at(common, (labels, groups), 1)
     sizes = common.sum(axis=1)
     united = sizes[:, None] + common.sum(axis=0) - common
     return np.where(sizes > 0, (common / united).max(axis=1), np.nan)

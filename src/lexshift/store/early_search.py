@@ -71,17 +71,17 @@ def search_early(reader: CorpusReader, targets: Targets, folder: Path | None, mi
     return list(found)
 
 
-def find_absent(words: Iterable[str], scanned: Mapping[str, Occurrences]) -> list[str]:
+def find_absent(words: Iterable[str], occurrences: Mapping[str, Occurrences]) -> list[str]:
     """Return the words that occur in no corpus.
 
     Parameters
     ----------
     words : iterable of str
         All words that were sought.
-    scanned : mapping of str to Occurrences
-        Their occurrences by corpus.
+    occurrences : mapping of str to Occurrences
+        Their occurrences, by the label of the corpus.
     """
-    n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+    n_found = np.sum([corpus.found for corpus in occurrences.values()], axis=0)
     return [word for word, n in zip(words, n_found.tolist(), strict=True) if not n]
 
 

@@ -296,7 +296,7 @@ def store_settings(
     match: str,
     sampling: Mapping[str, Any] | None,
     precision: str = PRECISIONS[0],
-    by: str | None = None,
+    unit: str | None = None,
 ) -> dict[str, Any]:
     """Return the settings that a store records, besides those of its encoder.
 
@@ -308,7 +308,7 @@ def store_settings(
     sampling : mapping, optional
         ``max_per_word`` and ``seed`` of the sample of usages; None for all usages.
     precision : "float32" or "float16"
-    by : str, optional
+    unit : str, optional
         Length of the periods into which one corpus is divided.
     """
     return {
@@ -317,7 +317,7 @@ def store_settings(
         "word_rule": WORD_RULE,
         "sampling": None if sampling is None else dict(sampling),
         "precision": precision,
-        **({} if by is None else {"by": by}),
+        **({} if unit is None else {"by": unit}),
     }
 
 
@@ -387,7 +387,7 @@ def gather_contents(
     Parameters
     ----------
     store : Siblings, optional
-        The store that is there already.
+        The store that exists already.
     targets, encoder, scan, monitor, labels, missing, extend
         As for :func:`make_store`.
 
@@ -398,28 +398,28 @@ def gather_contents(
     labels : list of str
         The labels of the corpora that were scanned, in their order.
     """
-    known = store if extend else None
-    forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
-    stored = [] if known is None else known.corpora
+    base_store = store if extend else None
+    forms = dict(targets.forms) if base_store is None else _merge_forms(base_store, targets)
+    stored_labels = [] if base_store is None else base_store.corpora
     periods = optional_attribute(encoder, "periods")
     if periods:  # refuse corpora that do not match the periods of the model before reading them
-        period_numbers(periods, list(dict.fromkeys([*stored, *(labels or ())])))
-    if known is not None and labels is not None:
-        _check_labels(known, labels, forms, periods)
-    scanned = scan(Targets(forms, targets.match))
-    if known is not None and labels is None:
-        _check_labels(known, list(scanned), forms, periods)
+        period_numbers(periods, list(dict.fromkeys([*stored_labels, *(labels or ())])))
+    if base_store is not None and labels is not None:
+        _check_labels(base_store, labels, forms, periods)
+    occurrences = scan(Targets(forms, targets.match))
+    if base_store is not None and labels is None:
+        _check_labels(base_store, list(occurrences), forms, periods)
     if store is not None:
-        _check_contents(store, scanned)
-    is_stored = set() if known is None else set(known.words)
-    absent = [word for word in find_absent(forms, scanned) if word not in is_stored]
-    left_out = set(absent)
+        _check_contents(store, occurrences)
+    stored_words = set() if base_store is None else set(base_store.words)
+    absent = [word for word in find_absent(forms, occurrences) if word not in stored_words]
+    absent_words = set(absent)
     if absent:
-        if missing == "error" or left_out.issuperset(targets.words):
+        if missing == "error" or absent_words.issuperset(targets.words):
             raise absence_error(absent, targets.match, missing)
         monitor.note(f"left out, because they never occur: {name_some(absent)}")
-    present = {word: all_forms for word, all_forms in forms.items() if word not in left_out}
-    return gather_occurrences(present, list(forms), scanned, known), list(scanned)
+    present = {word: word_forms for word, word_forms in forms.items() if word not in absent_words}
+    return gather_occurrences(present, list(forms), occurrences, base_store), list(occurrences)
 
 
 def _merge_forms(store: Siblings, targets: Targets) -> dict[str, tuple[str, ...]]:
@@ -438,24 +438,24 @@ def _check_labels(
     store: Siblings, labels: Sequence[str], forms: Mapping[str, Any], periods: Sequence[str] | None
 ) -> None:
     """Refuse corpora that cannot be added to a store; ``periods`` are those that the encoder distinguishes."""
-    known = store.corpora
-    shared = [label for label in labels if label in known]
-    if periods and not set(periods) & set(shared) and shared != [label for label in known if label in shared]:
+    stored = store.corpora
+    shared = [label for label in labels if label in stored]
+    if periods and not set(periods) & set(shared) and shared != [label for label in stored if label in shared]:
         raise UserError(
             f"the model distinguishes periods by the order of the corpora, and the store has them in the order "
-            f"{', '.join(known)}, not {', '.join(shared)}; give them in this order or choose another folder (--out)"
+            f"{', '.join(stored)}, not {', '.join(shared)}; give them in this order or choose another folder (--out)"
         )
-    left = [label for label in known if label not in labels]
-    if left and len(forms) > len(store.words):
+    omitted = [label for label in stored if label not in labels]
+    if omitted and len(forms) > len(store.words):
         raise UserError(
-            f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(left)} is missing"
+            f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(omitted)} is missing"
         )
 
 
-def _check_contents(store: Siblings, scanned: Mapping[str, Occurrences]) -> None:
+def _check_contents(store: Siblings, occurrences: Mapping[str, Occurrences]) -> None:
     """Refuse corpora that differ from those with the same labels in a store."""
     for entry in store.index["corpora"]:
-        if entry["label"] in scanned and scanned[entry["label"]].content != entry["content"]:
+        if entry["label"] in occurrences and occurrences[entry["label"]].content != entry["content"]:
             raise UserError(
                 f"the {entry['label']} corpus is not the one that the store {str(store.path)!r} was made from; choose "
                 f"another folder (--out)"

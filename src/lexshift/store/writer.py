@@ -202,8 +202,8 @@ def check_store_settings(folder: Path, settings: Mapping[str, Any]) -> None:
         _refuse_other_settings(folder, {key: value for key, value in stored.items() if key != "encoder"}, settings)
 
 
-def _refuse_other_settings(folder: Path, stored: dict[str, Any], settings: Mapping[str, Any]) -> None:
-    if difference := first_difference(stored, dict(settings)):
+def _refuse_other_settings(folder: Path, stored_settings: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    if difference := first_difference(stored_settings, dict(settings)):
         raise UserError(f"the store {str(folder)!r} was made with {difference}; choose another folder (--out)")
 
 

@@ -53,7 +53,7 @@ _COLUMNS = ("word", "verdict", "n_old", "n_new", "per_million_old", "per_million
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence in which a word occurs, with the position of the word and the place of the sentence."""
+    """A sentence in which a word occurs, with the position of the word, the file and the line."""
 
     sentence: str
     start: int
@@ -196,8 +196,8 @@ def find_appeared_words(
     if not candidates.words:
         return candidates
     targets = read_targets([word.word for word in candidates.words], reader.match, rules)
-    found = list(_scan(reader, targets, list(ends), monitor).values())
-    words = _add_examples(candidates.words, found, settings.duplicates == ONCE)
+    samples = list(_scan(reader, targets, list(ends), monitor).values())
+    words = _add_examples(candidates.words, samples, settings.duplicates == ONCE)
     return replace(candidates, words=tuple(words))
 
 
@@ -250,37 +250,38 @@ def _rank(word: AppearedWord) -> tuple[float, str]:
     return -word.log_likelihood, word.word
 
 
-def _add_examples(words: Sequence[AppearedWord], found: Sequence[Occurrences], once: bool) -> list[AppearedWord]:
-    """Return the words with enough documents and sentences in the corpus in which they are frequent, with examples.
+def _add_examples(words: Sequence[AppearedWord], samples: Sequence[Occurrences], once: bool) -> list[AppearedWord]:
+    """Select the words with enough documents and sentences in the corpus in which they are frequent; add examples.
 
     Parameters
     ----------
     words : sequence of AppearedWord
-    found : sequence of Occurrences
-        A sample of their occurrences in the old and the new corpus.
+    samples : sequence of Occurrences
+        Samples of their occurrences in the old and the new corpus.
     once : bool
         Whether identical sentences count once.
     """
-    usages = [_usages(corpus, len(words)) for corpus in found]
-    least = []
-    for corpus, of_words in zip(found, usages, strict=True):
-        n_documents = len({document for of_word in of_words for document, _ in of_word})
-        least.append(min(MIN_DOCUMENTS, max(n_documents, corpus.tally.files)))
+    usages = [_usages_by_word(sample, len(words)) for sample in samples]
+    min_documents = []
+    for sample, corpus_usages in zip(samples, usages, strict=True):
+        n_corpus_documents = len({document for word_usages in corpus_usages for document, _ in word_usages})
+        min_documents.append(min(MIN_DOCUMENTS, max(n_corpus_documents, sample.tally.files)))
     chosen = []
     for i, word in enumerate(words):
-        of_word = usages[word.side][i]
-        documents = len({document for document, _ in of_word})
-        different = len({(example.sentence, example.start) for _, example in of_word}) if once else len(of_word)
-        if documents >= least[word.side] and different >= MIN_PRESENT:
-            chosen.append(replace(word, documents=documents, examples=_choose_examples(of_word)))
+        word_usages = usages[word.side][i]
+        n_documents = len({document for document, _ in word_usages})
+        distinct = {(example.sentence, example.start) for _, example in word_usages}
+        n_sentences = len(distinct) if once else len(word_usages)
+        if n_documents >= min_documents[word.side] and n_sentences >= MIN_PRESENT:
+            chosen.append(replace(word, documents=n_documents, examples=_choose_examples(word_usages)))
     return chosen
 
 
-def _usages(found: Occurrences, n_words: int) -> list[list[tuple[str, Example]]]:
+def _usages_by_word(sample: Occurrences, n_words: int) -> list[list[tuple[str, Example]]]:
     """Return the usages of each word with their documents, in a random order."""
     usages: list[list[tuple[str, Example]]] = [[] for _ in range(n_words)]
     names = ("target", "file", "line", "sentence", "start", "end", "document")
-    table = found.table.sort_by([("target", "ascending"), ("priority", "ascending")])
+    table = sample.table.sort_by([("target", "ascending"), ("priority", "ascending")])
     columns = (table[name].to_pylist() for name in names)
     for target, file, line, sentence, start, end, document in zip(*columns, strict=True):
         usages[target].append((file if document is None else document, Example(sentence, start, end, file, line)))
@@ -289,10 +290,10 @@ def _usages(found: Occurrences, n_words: int) -> list[list[tuple[str, Example]]]
 
 def _choose_examples(usages: Sequence[tuple[str, Example]]) -> tuple[Example, ...]:
     """Choose examples that do not nearly repeat each other, from different documents if possible."""
-    seen: dict[str, int] = {}  # number of usages so far of each document
+    usage_counts: dict[str, int] = {}  # number of earlier usages in each document
     order = []
     for i, (document, _) in enumerate(usages):
-        seen[document] = seen.get(document, -1) + 1
-        order.append((seen[document], i))
+        usage_counts[document] = usage_counts.get(document, -1) + 1
+        order.append((usage_counts[document], i))
     sentences = [example.sentence for _, example in usages]
     return tuple(usages[i][1] for i in choose_varied(sentences, [i for _, i in sorted(order)], _EXAMPLES).tolist())

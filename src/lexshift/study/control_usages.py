@@ -223,12 +223,12 @@ def embed_control_words(
     sampler = replace(reader, sampling=CONTROL_SAMPLING, monitor=prefixed)
 
     def scan(targets: Targets) -> dict[str, Occurrences]:
-        found = sampler.scan(targets)
-        where = "both corpora" if len(found) == 2 else "the corpora"
+        occurrences = sampler.scan(targets)
+        where = "both corpora" if len(occurrences) == 2 else "the corpora"
         monitor.note(f"comparing with {len(targets.words):,} ordinary words of {where}")
-        if work := _describe_work(found, folder):
-            passing(prefixed).note(work)
-        return found
+        if note := _describe_work(occurrences, folder):
+            passing(prefixed).note(note)
+        return occurrences
 
     siblings = make_store(
         folder,
@@ -245,14 +245,14 @@ def embed_control_words(
     return ControlUsages(tuple(word for word in chosen.targets.words if word in siblings), siblings, CONTROL)
 
 
-def _describe_work(found: Mapping[str, Occurrences], folder: Path | None) -> str | None:
+def _describe_work(occurrences: Mapping[str, Occurrences], folder: Path | None) -> str | None:
     """Return a note on the sentences that must be encoded for the control words, or None if there are none."""
     is_stored = folder is not None and (folder / INDEX).exists()
     stored = set(Siblings(folder).occurrences["sentence"].to_pylist()) if folder is not None and is_stored else set()
-    sentences = {text for each in found.values() for text in each.table["sentence"].to_pylist()} - stored
+    sentences = {text for corpus in occurrences.values() for text in corpus.table["sentence"].to_pylist()} - stored
     if not sentences:
         return None
-    n_usages = sum(len(each.table) for each in found.values())
+    n_usages = sum(len(corpus.table) for corpus in occurrences.values())
     amount = f"{with_unit(n_usages, 'usages')}, {with_unit(len(sentences), 'sentences')} to encode"
     return f"{amount}; --control none leaves them out"
 

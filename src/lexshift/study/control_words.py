@@ -102,7 +102,7 @@ def choose_control_words(
     reader: CorpusReader,
     settings: Settings,
     counts: Sequence[WordCounts] | None,
-    named: Targets | None,
+    user_targets: Targets | None,
     language: str | None,
     vocabulary: Iterable[str] | None = None,
 ) -> ControlWords:
@@ -116,8 +116,8 @@ def choose_control_words(
         Its ``control`` and ``match``.
     counts : sequence of WordCounts, optional
         The words of the first and of the last corpus; None if they were not counted.
-    named : Targets, optional
-        The words that the user named.
+    user_targets : Targets, optional
+        The control words that the user named.
     language : str, optional
         ISO code of the language of the last corpus.
     vocabulary : iterable of str, optional
@@ -126,14 +126,14 @@ def choose_control_words(
     if settings.control == NO_CONTROL:
         return ControlWords()
     try:
-        words = _choose(reader, settings, counts, named, language, vocabulary)
+        words = _choose(reader, settings, counts, user_targets, language, vocabulary)
     except _NoControlWordsError as error:
         note = f"there is no comparison with ordinary words, because {error}"
         reader.monitor.note(note)
         return ControlWords(note=note)
     if vocabulary is not None:
         reader.monitor.note(f"comparing with {len(words):,} of these words, chosen at random, as ordinary words")
-    return ControlWords(_make_targets(words, reader, named))
+    return ControlWords(_make_targets(words, reader, user_targets))
 
 
 class _NoControlWordsError(Exception):
@@ -144,15 +144,15 @@ def _choose(
     reader: CorpusReader,
     settings: Settings,
     counts: Sequence[WordCounts] | None,
-    named: Targets | None,
+    user_targets: Targets | None,
     language: str | None,
     vocabulary: Iterable[str] | None,
 ) -> list[str]:
     """Return the control words, those with the smallest hashes first."""
     if any(os.fspath(corpus) == STANDARD_INPUT for corpus in reader.corpora.values()):
         raise _NoControlWordsError("a corpus from standard input can be read only once")
-    if named is not None:
-        candidates, n_words = named.words, len(named.words)
+    if user_targets is not None:
+        candidates, n_words = user_targets.words, len(user_targets.words)
     else:
         assert counts is not None
         if settings.match != "token" and is_unsegmented([corpus.counts for corpus in counts]):
@@ -161,38 +161,39 @@ def _choose(
         candidates = content_words(counts, least, language, reader.match, reader.lemmas)
         n_words = N_WORDS if settings.control == AUTO else settings.control
     if vocabulary is not None:
-        among = set(vocabulary)
-        candidates = [word for word in candidates if word in among]
-    if named is not None:
-        candidates = _search_frequent_words(reader, candidates, named)
+        allowed_words = set(vocabulary)
+        candidates = [word for word in candidates if word in allowed_words]
+    if user_targets is not None:
+        candidates = _search_frequent_words(reader, candidates, user_targets)
     elif reader.by is not None:
         candidates = _search_frequent_words(reader, smallest_hashes(candidates, _CANDIDATES * n_words), None)
     if len(candidates) < MIN_CONTROL_WORDS:
-        raise _NoControlWordsError(_describe_too_few(len(candidates), reader, named, vocabulary is not None))
+        raise _NoControlWordsError(_describe_too_few(len(candidates), reader, user_targets, vocabulary is not None))
     return smallest_hashes(candidates, n_words)
 
 
-def _search_frequent_words(reader: CorpusReader, words: Sequence[str], named: Targets | None) -> list[str]:
+def _search_frequent_words(reader: CorpusReader, words: Sequence[str], user_targets: Targets | None) -> list[str]:
     """Search for words, and return those that are frequent in the first and in the last corpus or period."""
     if not words:
         return []
-    targets = _make_targets(words, reader, named)
-    found = list(replace(reader, sampling={"max_per_word": 1, "seed": 0, "shared": True}).scan(targets).values())
-    numbers = zip(targets.words, found[0].found.tolist(), found[-1].found.tolist(), strict=True)
-    return [word for word, first, last in numbers if min(first, last) >= MIN_COUNT]
+    targets = _make_targets(words, reader, user_targets)
+    sampler = replace(reader, sampling={"max_per_word": 1, "seed": 0, "shared": True})
+    counts = [occurrences.found.tolist() for occurrences in sampler.scan(targets).values()]
+    numbers = zip(targets.words, counts[0], counts[-1], strict=True)
+    return [word for word, n_first, n_last in numbers if min(n_first, n_last) >= MIN_COUNT]
 
 
-def _make_targets(words: Sequence[str], reader: CorpusReader, named: Targets | None) -> Targets:
-    if named is None:
+def _make_targets(words: Sequence[str], reader: CorpusReader, user_targets: Targets | None) -> Targets:
+    if user_targets is None:
         return read_targets(words, reader.match, reader.dictionary_language)
-    return Targets({word: named.forms[word] for word in words}, named.match)
+    return Targets({word: user_targets.forms[word] for word in words}, user_targets.match)
 
 
-def _describe_too_few(n_words: int, reader: CorpusReader, named: Targets | None, is_vocabulary: bool) -> str:
+def _describe_too_few(n_words: int, reader: CorpusReader, user_targets: Targets | None, is_vocabulary: bool) -> str:
     """Return the reason why there are no control words, of which only ``n_words`` are frequent enough."""
     some = f"only {n_words}" if n_words else "none"
-    if named is not None:
-        words = f"{some} of the {len(named.words)} control words"
+    if user_targets is not None:
+        words = f"{some} of the {len(user_targets.words)} control words"
         words += " are studied and" if is_vocabulary else ""
     elif is_vocabulary:
         words = f"{some} of the words studied"

@@ -68,12 +68,12 @@ class EncoderProfile:
 
 
 class PlannedEncoder:
-    """An encoder that is loaded when its vectors are needed, or when nothing is recorded about it.
+    """An encoder that is loaded when its vectors are needed, or when it has no recorded profile.
 
     Parameters
     ----------
     model : str, path or any other model
-        As for :func:`lexshift.encode.as_encoder`; only a name or a path has a record.
+        As for :func:`lexshift.encode.as_encoder`; only that of a name or a path can be recorded.
     options : mapping
         The options of the encoder.
     language : str, optional
@@ -93,41 +93,41 @@ class PlannedEncoder:
         self._model, self._load = model, load
         self.seconds_to_load = 0.0
         self._path = _record_path(model, options, language)
-        self._known = _read_profile(self._path)
+        self._profile = _read_profile(self._path)
 
     @cached_property
-    def loaded(self) -> Encoder:
-        """The encoder itself."""
-        begun = time.perf_counter()
+    def encoder(self) -> Encoder:
+        """The encoder, which is loaded when it is first used."""
+        start = time.perf_counter()
         encoder = self._load()
-        self.seconds_to_load = time.perf_counter() - begun
+        self.seconds_to_load = time.perf_counter() - start
         return encoder
 
     @property
     def settings(self) -> Mapping[str, Any] | None:
         """The settings of the encoder."""
-        return optional_attribute(self.loaded, "settings") if self._known is None else self._known.settings
+        return optional_attribute(self.encoder, "settings") if self._profile is None else self._profile.settings
 
     @property
     def periods(self) -> tuple[str, ...]:
         """The periods that the encoder distinguishes."""
-        return tuple(optional_attribute(self.loaded, "periods") if self._known is None else self._known.periods)
+        return tuple(optional_attribute(self.encoder, "periods") if self._profile is None else self._profile.periods)
 
     @property
     def languages(self) -> tuple[str, ...] | None:
         """The languages that the encoder knows."""
-        return optional_attribute(self.loaded, "languages") if self._known is None else known_languages(self._model)
+        return optional_attribute(self.encoder, "languages") if self._profile is None else known_languages(self._model)
 
     def encode(self, sentences: Sequence[str], spans: Sequence[Span], **keywords: Any) -> Matrix:
         """Return the vectors of words in their sentences."""
-        return self.loaded.encode(sentences, spans, **keywords)
+        return self.encoder.encode(sentences, spans, **keywords)
 
     def profile(self, plan: EncodingPlan) -> EncoderProfile:
-        """Return the record of the encoder, or measure it on sentences of a plan, which must have some."""
-        if self._known is None:
-            speed = measure_speed(self.loaded, plan, N_TIMED)
+        """Return the recorded profile of the encoder, or measure it on the sentences of a plan that is not empty."""
+        if self._profile is None:
+            speed = measure_speed(self.encoder, plan, N_TIMED)
             settings = self.settings
-            self._known = EncoderProfile(
+            self._profile = EncoderProfile(
                 speed.seconds_per_character,
                 self.seconds_to_load,
                 speed.dimensions,
@@ -138,8 +138,8 @@ class PlannedEncoder:
             if self._path is not None and isinstance(settings, Mapping):
                 with contextlib.suppress(OSError):  # a plan works without the record
                     self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    write_whole(self._path, json.dumps(asdict(self._known), default=str).encode())
-        return self._known
+                    write_whole(self._path, json.dumps(asdict(self._profile), default=str).encode())
+        return self._profile
 
 
 def _record_path(model: Any, options: Mapping[str, Any], language: str | None) -> Path | None:

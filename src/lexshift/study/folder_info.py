@@ -224,8 +224,8 @@ def _describe_interrupted(folder: Path) -> FolderInfo | None:
     )
 
 
-def _count_shards(work: Path) -> str:
-    return with_unit(sum(1 for _ in work.glob(_SHARDS)), "shards")
+def _count_shards(folder: Path) -> str:
+    return with_unit(sum(1 for _ in folder.glob(_SHARDS)), "shards")
 
 
 def _count_verdicts(table: Path) -> dict[str, int]:

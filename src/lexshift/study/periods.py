@@ -151,12 +151,12 @@ def _printable(label: str) -> str:
     return "".join(c for c, is_hidden in zip(label, hidden, strict=True) if not is_hidden).strip()
 
 
-def default_out(question: str, corpora: Sequence[Place], by: str | None = None) -> str:
+def default_out(question: str, corpora: Sequence[Place], division: str | None = None) -> str:
     """Return the default name of a results folder, made from the question and the corpora.
 
-    ``by`` is the length of periods of one corpus, or the date that divides it.
+    ``division`` is the length of the periods of one corpus, or the date that divides it.
     """
     labels = period_labels(corpora, None)
-    parts = [labels[0], labels[-1] if by is None else by]
+    parts = [labels[0], labels[-1] if division is None else division]
     names = [re.sub(r"[^\w.]+", "_", part).encode()[:_MAX_BYTES].decode(errors="ignore") for part in parts]
     return "-".join(["lexshift", *([] if question == COMPARE else [question]), *names])

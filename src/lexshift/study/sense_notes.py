@@ -1,4 +1,4 @@
-"""Say whose senses were sought, and what a dictionary lacks: words, skipped rows, missing glosses."""
+"""Describe in sentences whose senses were sought, and what a dictionary lacks."""
 
 from __future__ import annotations
 
@@ -20,27 +20,31 @@ UNUSED = (
 )
 
 
-def selection_note(sought: int, changed: int, tested: int) -> str:
+def selection_note(n_sought: int, n_changed: int, n_tested: int) -> str:
     """Return a sentence, without a full stop, about the words of a discovery whose senses were sought.
 
     Parameters
     ----------
-    sought, changed, tested : int
-        Numbers of words whose senses were sought, that are called changed, and that were tested for change.
+    n_sought : int
+        Number of words whose senses were sought.
+    n_changed : int
+        Number of words that are called changed.
+    n_tested : int
+        Number of words that were tested for change.
 
     Examples
     --------
     >>> selection_note(2, 2, 50)
     'Senses were sought for the 2 changed words; q of a sense is adjusted for the choice of 2 of 50 words'
     """
-    if not sought:
+    if not n_sought:
         return "Senses were not sought, because no word is called changed"
-    which = "the changed word" if changed == 1 else f"the {changed:,} changed words"
-    if sought < changed:
-        which = f"the {sought:,} changed words with the highest scores, of {changed:,}"
+    which = "the changed word" if n_changed == 1 else f"the {n_changed:,} changed words"
+    if n_sought < n_changed:
+        which = f"the {n_sought:,} changed words with the highest scores, of {n_changed:,}"
     return (
-        f"Senses were sought for {which}; q of a sense is adjusted for the choice of {sought:,} of "
-        f"{with_unit(tested, 'words')}"
+        f"Senses were sought for {which}; q of a sense is adjusted for the choice of {n_sought:,} of "
+        f"{with_unit(n_tested, 'words')}"
     )
 
 
@@ -50,7 +54,7 @@ def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses], is
     Parameters
     ----------
     sources : SenseSources
-        What the user gave.
+        The inventory and the dictionary that the user gave.
     senses : mapping of str to WordSenses
         The senses that were found.
     is_calibrated : bool

@@ -32,14 +32,15 @@ def sense_table(siblings: Siblings, senses: Mapping[str, WordSenses]) -> pd.Data
     """
     import pandas as pd
 
-    kinds = list(dict.fromkeys([DISTINCTIVE, *(kind for found in senses.values() for kind in found.descriptions)]))
+    described_kinds = [kind for word_senses in senses.values() for kind in word_senses.descriptions]
+    kinds = list(dict.fromkeys([DISTINCTIVE, *described_kinds]))
     columns = ["word", "sense", "change"]
     columns += [f"{name}_{period}" for period in siblings.corpora for name in ("n", "share", "low", "high")]
     columns += ["p", "q", "sense_jsd", "stability", *kinds, "known", "examples"]
     rows = []
-    for word, found in senses.items():
-        sentences, jsd = _sentences(siblings, word), found.jsd
-        for sense in found.senses:
+    for word, word_senses in senses.items():
+        sentences, jsd = _sentences(siblings, word), word_senses.jsd
+        for sense in word_senses.senses:
             row: dict[str, Any] = {"word": word, "sense": sense.number, "change": sense.change}
             for i, period in enumerate(siblings.corpora):
                 row |= {f"n_{period}": sense.counts[i], f"share_{period}": sense.shares[i]}
@@ -66,7 +67,7 @@ def usage_table(siblings: Siblings, senses: Mapping[str, WordSenses], labels: Ma
     import pandas as pd
 
     columns = ["word", "period", "file", "line", "date", "sentence", "start", "end", "sense", "shift"]
-    parts = [part for word, found in senses.items() for part in _word_usages(siblings, word, found, labels)]
+    parts = [part for word, word_senses in senses.items() for part in _word_usages(siblings, word, word_senses, labels)]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
@@ -93,13 +94,16 @@ def concordance(usages: pd.DataFrame) -> pd.DataFrame:
     return table[columns].reset_index(drop=True)
 
 
-def _word_usages(siblings: Siblings, word: str, found: WordSenses, labels: Mapping[str, str]) -> Iterator[pd.DataFrame]:
+def _word_usages(
+    siblings: Siblings, word: str, word_senses: WordSenses, labels: Mapping[str, str]
+) -> Iterator[pd.DataFrame]:
     """Yield the usages of a word in each period, with sense and shift."""
     begin = 0
     for period in siblings.corpora:
         part = siblings[word].occurrences(period)
         end = begin + len(part)
-        yield part.assign(word=word, period=labels[period], sense=found.labels[begin:end], shift=found.shift[begin:end])
+        sense, shift = word_senses.labels[begin:end], word_senses.shift[begin:end]
+        yield part.assign(word=word, period=labels[period], sense=sense, shift=shift)
         begin = end
 
 

@@ -160,10 +160,10 @@ def _plain(value: Any) -> Any:
     return {"object": type(value).__name__}
 
 
-def _check_by(by: str | None) -> str | None:
+def _check_by(unit: str | None) -> str | None:
     from lexshift.corpus.dates import UNITS
 
-    return None if by is None else checks.choice(by, "by", UNITS)
+    return None if unit is None else checks.choice(unit, "by", UNITS)
 
 
 def _check_day(day: Any) -> str | None:

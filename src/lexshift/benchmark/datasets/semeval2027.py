@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lexshift.benchmark.datasets.word_spans import find_words
 from lexshift.corpus.decoding import normalise
@@ -25,6 +25,7 @@ from lexshift.utils.files import disk_faults, write_whole
 
 LABELLED, DEFINED, USAGES, DEFINITIONS = "subtask1.jsonl", "subtask2.jsonl", "usages.jsonl", "definitions.jsonl"
 SUBMISSION = "submission.zip"
+L = TypeVar("L")
 UsageKey = tuple[str, str | int]
 """The word and the sentence_id of a usage."""
 _YEAR = re.compile(r"[0-9]{4}")
@@ -127,15 +128,15 @@ def load_semeval2027(folder: Path) -> PeriodsDataset:
 def read_labels(path: Path, usages: Sequence[PeriodUsage]) -> dict[UsageKey, tuple[Hashable, ...]]:
     """Read predictions of subtask 1: the labels of each usage."""
     rows = _read_objects(path, ("word", "sentence_id", "label"))
-    found = {_key(row): tuple(_check_labels(row["label"], path, line)) for line, row in rows}
-    return {usage.key: found[usage.key] for usage in usages if _is_there(usage.key, found, path)}
+    labels = {_key(row): tuple(_check_labels(row["label"], path, line)) for line, row in rows}
+    return _select_labels(labels, usages, path)
 
 
 def read_answers(path: Path, usages: Sequence[DefinedUsage]) -> dict[UsageKey, int]:
     """Read predictions of subtask 2: 1 for each usage that has the sense, 0 for the others."""
     rows = _read_objects(path, ("word", "sentence_id", "label"))
-    found = {_key(row): _check_answer(row["label"], path, line) for line, row in rows}
-    return {usage.key: found[usage.key] for usage in usages if _is_there(usage.key, found, path)}
+    answers = {_key(row): _check_answer(row["label"], path, line) for line, row in rows}
+    return _select_labels(answers, usages, path)
 
 
 def submission_file(language: str, subtask: str) -> str:
@@ -214,11 +215,11 @@ def _sentence(row: dict[str, Any], usages: Mapping[Any, dict[str, Any]], path: P
 
 
 def _with_spans(usages: Sequence[Any]) -> list[Any]:
-    """Return usages in which a span that is not given is found."""
-    unknown = [usage for usage in usages if not usage.end]
-    found = iter(find_words([usage.sentence for usage in unknown], [usage.word for usage in unknown]))
+    """Return the usages with a span for each word: a missing one is found by searching the sentence."""
+    without_span = [usage for usage in usages if not usage.end]
+    spans = iter(find_words([usage.sentence for usage in without_span], [usage.word for usage in without_span]))
     return [
-        usage if usage.end else usage._replace(**dict(zip(("start", "end"), next(found), strict=True)))
+        usage if usage.end else usage._replace(**dict(zip(("start", "end"), next(spans), strict=True)))
         for usage in usages
     ]
 
@@ -245,7 +246,10 @@ def _key(row: Mapping[str, Any]) -> UsageKey:
     return row["word"], row["sentence_id"]
 
 
-def _is_there(key: UsageKey, found: Mapping[UsageKey, Any], path: Path) -> bool:
-    if key not in found:
-        raise UserError(f"{str(path)!r} has no label for {key[1]!r} of {key[0]!r}")
-    return True
+def _select_labels(labels: Mapping[UsageKey, L], usages: Sequence[Any], path: Path) -> dict[UsageKey, L]:
+    """Return the labels of some usages, in their order; raise an error if a usage has none."""
+    keys = [usage.key for usage in usages]
+    missing = next((key for key in keys if key not in labels), None)
+    if missing is not None:
+        raise UserError(f"{str(path)!r} has no label for {missing[1]!r} of {missing[0]!r}")
+    return {key: labels[key] for key in keys}

@@ -24,10 +24,10 @@ def find_words(sentences: Sequence[str], words: Sequence[str], forms: Sequence[s
     """
     if not sentences:
         return []
-    known = WordForms(language_of_sentences(pa.chunked_array([pa.array(sentences)])) or FALLBACK)
-    known.load(words)
-    wanted: list[list[Word]] = [
+    word_forms = WordForms(language_of_sentences(pa.chunked_array([pa.array(sentences)])) or FALLBACK)
+    word_forms.load(words)
+    targets: list[list[Word]] = [
         [(word, "", (form,) if form else ())] for word, form in zip(words, forms or [""] * len(words), strict=True)
     ]
-    found = find_in_examples(sentences, wanted, known)
-    return [span or (0, len(sentence)) for (span,), sentence in zip(found, sentences, strict=True)]
+    spans = find_in_examples(sentences, targets, word_forms)
+    return [span or (0, len(sentence)) for (span,), sentence in zip(spans, sentences, strict=True)]

@@ -13,8 +13,8 @@ import pytest
 from shell import Terminal
 from test_cli_compare import NEW, OLD, text_of
 
-from lexshift.study import finished
-from lexshift.study.finished import FINISHED
+from lexshift.study import finished_run
+from lexshift.study.finished_run import FINISHED
 
 HEAVY = ("torch", "transformers", "numba", "pandas", "scipy")
 COMPLETE = "note: the results in 'results' are complete already; nothing is computed"
@@ -36,7 +36,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     """Return a folder with three corpora, whose files count as old."""
     for name, patterns in (("1950s", OLD), ("1980s", OLD), ("2010s", NEW)):
         (tmp_path / f"{name}.txt").write_text(f"in the {name}, on café tables\n{text_of(patterns)}")
-    monkeypatch.setattr(finished, "MARGIN", 0)
+    monkeypatch.setattr(finished_run, "MARGIN", 0)
     time.sleep(0.05)
     return Terminal(tmp_path, monkeypatch, capsys, "lexshift.study.pipeline")
 
@@ -132,7 +132,7 @@ def test_run_is_full_with_another_option_or_word(terminal: Terminal) -> None:
 
 
 def test_nothing_is_saved_for_files_that_were_just_changed(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finished, "MARGIN", 3600 * 10**9)
+    monkeypatch.setattr(finished_run, "MARGIN", 3600 * 10**9)
     terminal.succeed(*COMPARE)
     assert COMPLETE not in terminal.succeed(*COMPARE)[1]
     assert not Path("results", FINISHED).exists()
@@ -142,8 +142,8 @@ def modules(*arguments: str) -> tuple[int, str, list[str]]:
     """Run a command in a new process; return its exit status, what it prints, and the heavy modules it imported."""
     code = f"""
 import sys
-from lexshift.study import finished
-finished.MARGIN = 0
+from lexshift.study import finished_run
+finished_run.MARGIN = 0
 from lexshift.cli import main
 try:
     main()
@@ -165,7 +165,7 @@ def test_finished_run_imports_nothing_heavy(terminal: Terminal, name: str) -> No
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "expected"),
     [
         ("--help", "Usage"),
         ("compare --help", "Usage"),
@@ -182,11 +182,11 @@ def test_finished_run_imports_nothing_heavy(terminal: Terminal, name: str) -> No
         ("compare 1950s.txt 1950s.txt", "both corpora are '1950s.txt'"),
     ],
 )
-def test_help_and_mistakes_import_nothing_heavy(command: str, said: str) -> None:
+def test_help_and_mistakes_import_nothing_heavy(command: str, expected: str) -> None:
     Path("empty.txt").touch()
     Path("dated.csv").write_text("text,day\na mouse,1999\na mouse,2005\n")
     status, text, imported = modules(*command.split())
-    assert said in " ".join(text.split())
+    assert expected in " ".join(text.split())
     assert status == (0 if "--help" in command else 2)
     assert imported == []
     assert not list(Path().glob("lexshift-*"))

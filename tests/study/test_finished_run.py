@@ -15,8 +15,8 @@ import pytest
 from lexshift.encode.adaptation import Base
 from lexshift.encode.built_in import BUILT_IN
 from lexshift.store.format import digest
-from lexshift.study import finished
-from lexshift.study.finished import FINISHED, describe_request, read_finished, write_finished
+from lexshift.study import finished_run
+from lexshift.study.finished_run import FINISHED, describe_request, read_finished, write_finished
 
 RUN = {"finished": "2026-01-01", "words": ["mouse"]}
 NAMES = ["scores.csv", "senses.csv"]
@@ -27,7 +27,7 @@ TICK = 0.05  # seconds that exceed the steps in which a file system counts time
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with corpora, a list of words, a dictionary and a model, whose files count as old."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(finished, "MARGIN", 0)
+    monkeypatch.setattr(finished_run, "MARGIN", 0)
     for name in ("old.txt", "texts/a.txt", "texts/b.txt", "words.txt", "senses.tsv", "model/config.json"):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(f"the mouse of {name}\n")
@@ -59,7 +59,7 @@ def test_change_of_one_byte_of_any_file_is_noticed(name: str) -> None:
 
 
 def test_file_that_was_just_changed_makes_a_request_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finished, "MARGIN", 3600 * 10**9)
+    monkeypatch.setattr(finished_run, "MARGIN", 3600 * 10**9)
     assert request() is None
 
 
@@ -110,13 +110,13 @@ def test_order_of_the_corpora_is_noticed() -> None:
 
 def test_other_version_of_a_library_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     before = request()
-    monkeypatch.setattr(finished, "package_versions", lambda: {"numpy": "0"})
+    monkeypatch.setattr(finished_run, "package_versions", lambda: {"numpy": "0"})
     assert request() not in (before, None)
 
 
 def test_other_version_of_the_program_is_noticed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = request()
-    monkeypatch.setattr(finished, "_PACKAGE", place / "texts")
+    monkeypatch.setattr(finished_run, "_PACKAGE", place / "texts")
     assert request() not in (before, None)
 
 
@@ -144,7 +144,7 @@ def test_folder_with_the_name_of_a_built_in_model_makes_a_request_unknown() -> N
 def test_base_of_an_adapter_belongs_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("base").mkdir()
     Path("base/config.json").write_text("{}")
-    monkeypatch.setattr(finished, "read_base", lambda folder: Base("./base") if folder.name == "model" else None)
+    monkeypatch.setattr(finished_run, "read_base", lambda folder: Base("./base") if folder.name == "model" else None)
     time.sleep(TICK)
     before = request()
     assert before is not None
@@ -249,7 +249,7 @@ def test_folder_that_cannot_be_written_is_no_error(results: Path, monkeypatch: p
     def refuse(path: Path, content: bytes) -> None:
         raise PermissionError(path, content)
 
-    monkeypatch.setattr(finished, "write_whole", refuse)
+    monkeypatch.setattr(finished_run, "write_whole", refuse)
     before = (results / FINISHED).read_bytes()
     write_finished(results, "s", RUN, NAMES, {})
     assert (results / FINISHED).read_bytes() == before

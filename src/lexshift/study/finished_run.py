@@ -1,4 +1,4 @@
-"""Recognise finished results, so that the same command can print them again at once.
+"""Recognise the results of a finished run, so that the same command can print them again at once.
 
 After a run, the command line saves what it printed in a hidden file of the results folder, together with a checksum of
 the request: the question, all options, the versions of the program and its libraries, and the identity of every file
@@ -116,7 +116,7 @@ def read_finished(folder: str | os.PathLike[str], request: str | None) -> tuple[
 
 
 def write_finished(
-    folder: str | os.PathLike[str], request: str | None, run: Mapping[str, Any], names: Iterable[str], printed: Any
+    folder: str | os.PathLike[str], request: str | None, run: Mapping[str, Any], names: Iterable[str], output: Any
 ) -> None:
     """Save what a run printed next to its results; a folder that cannot be written is no error.
 
@@ -130,7 +130,7 @@ def write_finished(
         The provenance record of the run, which must be the one in the folder.
     names : iterable of str
         Names of all files that results of this kind may have.
-    printed : plain values
+    output : plain values
         What the command printed.
     """
     path = Path(folder)
@@ -142,7 +142,7 @@ def write_finished(
             return  # another process wrote other results meanwhile
         if os.path.lexists(path / FINISHED):
             _read(path / FINISHED)  # raises an error if the file is not ours
-        body = json.dumps(printed).encode()
+        body = json.dumps(output).encode()
         header = {"kind": _KIND, "request": request, "results": record["sha256"], "stores": _stores(path)}
         header |= {"names": list(names), "body": hashlib.sha256(body).hexdigest()}
         header["sha256"] = digest(header)
@@ -171,12 +171,13 @@ def _read_results(folder: Path) -> dict[str, Any]:
 
 def _stores(folder: Path) -> list[list[Any]]:
     """Return the identities of the files of the stores, which only lexshift writes."""
-    found = []
+    identities = []
     for store in (STORE, CONTROL):
         with contextlib.suppress(FileNotFoundError):
             entries = sorted(os.scandir(folder / store), key=lambda entry: entry.name)
-            found += [[f"{store}/{entry.name}", *_values(entry.stat())] for entry in entries if entry.name != ".lock"]
-    return found
+            files = [entry for entry in entries if entry.name != ".lock"]
+            identities += [[f"{store}/{entry.name}", *_values(entry.stat())] for entry in files]
+    return identities
 
 
 def _values(status: os.stat_result) -> list[int]:
@@ -203,11 +204,12 @@ class _Identity:
 
     def tree(self, folder: str | os.PathLike[str]) -> list[list[Any]]:
         """Return the identities of all files in a folder and its subfolders, except for compiled Python."""
-        found = []
+        identities = []
         for parent, folders, names in os.walk(folder):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
-            found += [[os.path.join(parent, name), *self.file(os.path.join(parent, name))] for name in sorted(names)]
-        return found
+            paths = [os.path.join(parent, name) for name in sorted(names)]
+            identities += [[path, *self.file(path)] for path in paths]
+        return identities
 
     def corpus(self, corpus: str) -> list[list[Any]]:
         sources = find_sources(corpus)
@@ -223,12 +225,12 @@ class _Identity:
             is_file = False
         return self.file(text) if is_file else None
 
-    def dictionary(self, place: str | None) -> list[Any] | None:
-        if place is None:
+    def dictionary(self, name: str | None) -> list[Any] | None:
+        if name is None:
             return None
-        if not os.path.exists(place):  # the name of an installed wordnet
+        if not os.path.exists(name):  # the name of an installed wordnet
             raise _UnknownError
-        return self.tree(place) if os.path.isdir(place) else self.file(place)
+        return self.tree(name) if os.path.isdir(name) else self.file(name)
 
     def model(self, name: str | None, revision: str | None) -> list[Any] | None:
         if name is None:
