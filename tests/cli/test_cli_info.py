@@ -94,7 +94,7 @@ def test_text_that_looks_like_markup_is_shown_literally(
     model = Lengths({"model": f"my {name}"})
     embed(tmp_path / "tokens.txt", words=[name], model=model, out=path, match="token", labels=[f"l{name}"])
     lines = shown(capsys, monkeypatch, "info", str(path))
-    assert lines[0].startswith(f"{path}: 1 vectors")
+    assert lines[0].startswith(f"{path}: 1 vector ")
     assert lines[1] == f"model my {name}"
     assert lines[2].startswith(f"l{name}: 3 words")
     assert lines[-2].split() == ["word", f"l{name}"]

@@ -219,7 +219,7 @@ def test_selected_words_match_the_rule(
             expected.append((-min(Fraction(old[word], total_old), Fraction(new[word], total_new)), word))
     corpora = WordCounts(old, total_old), WordCounts(new, total_new)
     if not expected:
-        with pytest.raises(UserError, match=f"occurs at least {min_count} times in both corpora"):
+        with pytest.raises(UserError, match=f"occurs at least {min_count} times? in both corpora"):
             select_vocabulary(corpora, min_count, top_words)
         return
     choice = select_vocabulary(corpora, min_count, top_words)
