@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from lexshift.corpus import Occurrences, Targets
-from lexshift.corpus.preview import may_occur
+from lexshift.corpus.preview import count_quickly, may_occur
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
 from lexshift.corpus.sources import STANDARD_INPUT, find_sources
+from lexshift.corpus.spelling import describe_suggestions, suggest_spellings
 from lexshift.errors import UserError
 from lexshift.store.format import INDEX, read_index
 
@@ -63,11 +64,11 @@ def search_early(reader: CorpusReader, targets: Targets, folder: Path | None, mi
     is_needed = bool(sought) and (missing == "error" or len(sought) == len(targets.words))
     is_seen = not is_plain_text(reader) or may_occur(reader.corpora, reader.readings, reader.match, targets)
     if is_needed and not is_seen:
-        raise absence_error(sought, reader.match, missing)
+        raise absence_error(sought, reader.match, missing, _suggest(reader, targets))
     found = replace(reader, sampling={"max_per_word": 1, "seed": 0}).scan(targets)
     absent = [word for word in find_absent(targets.words, found) if word not in stored]
     if absent and (missing == "error" or len(absent) == len(targets.words)):
-        raise absence_error(absent, reader.match, missing)
+        raise absence_error(absent, reader.match, missing, _suggest(reader, targets))
     return list(found)
 
 
@@ -85,16 +86,27 @@ def find_absent(words: Iterable[str], occurrences: Mapping[str, Occurrences]) ->
     return [word for word, n in zip(words, n_found.tolist(), strict=True) if not n]
 
 
-def absence_error(absent: Sequence[str], match: str, missing: str) -> UserError:
-    """Return the error for words that occur in no corpus: for some of them ("error"), or for all ("skip")."""
+def _suggest(reader: CorpusReader, targets: Targets) -> str:
+    """Return a question about the spelling of words that do not occur in small corpora of plain text."""
+    size = sum(source.size for corpus in reader.corpora.values() for source in find_sources(corpus))
+    if size > MOST_RECORDS or not is_plain_text(reader):
+        return ""
+    counts = [count_quickly(corpus, reader.readings[label]) for label, corpus in reader.corpora.items()]
+    return describe_suggestions(suggest_spellings(targets, counts))
+
+
+def absence_error(absent: Sequence[str], match: str, missing: str, question: str = "") -> UserError:
+    """Return the error for words that occur in no corpus: for some of them ("error"), or for all ("skip").
+
+    ``question`` is about their spelling; it may be empty.
+    """
+    help_text = advice(absent, match) + (f" ({question})" if question else "")
     if missing == "error":
         return UserError(
             f"{name_some(absent)} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
-            f"{advice(absent, match)}, or skip missing words (--missing skip)"
+            f"{help_text}, or skip missing words (--missing skip)"
         )
-    return UserError(
-        f"none of the words occurs in the corpora (match: {match}): {name_some(absent)}; {advice(absent, match)}"
-    )
+    return UserError(f"none of the words occurs in the corpora (match: {match}): {name_some(absent)}; {help_text}")
 
 
 def name_some(words: Sequence[str]) -> str:

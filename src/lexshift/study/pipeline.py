@@ -28,6 +28,7 @@ from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.objects import as_files
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Place, Reading, corpus_record
+from lexshift.corpus.spelling import describe_suggestions, suggest_spellings
 from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.encode import Encoder, as_encoder
@@ -236,8 +237,11 @@ def choose_words(
     if targets is None:
         vocabulary = choose_vocabulary(question, reader, counts, settings, language, monitor)
         targets = read_targets(vocabulary.words, settings.match, reader.dictionary_language)
-    elif hint := find_form_hint(targets, counts, rules):
-        monitor.note(hint)
+    else:
+        if question_on_spelling := describe_suggestions(suggest_spellings(targets, counts or ())):
+            monitor.note(question_on_spelling)
+        if hint := find_form_hint(targets, counts, rules):
+            monitor.note(hint)
     studied = targets.words if question == DISCOVER else None
     control = choose_control_words(reader, settings, counts, control_targets, language, studied)
     appeared = find_appeared_words(reader, counts, settings, language) if find_appeared else None
