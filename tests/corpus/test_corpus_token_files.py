@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
+from annotated import tokens_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,8 +19,9 @@ from lexshift.corpus import decoding, token_files
 from lexshift.corpus.columns import Columns, parse_columns
 from lexshift.corpus.passages import Block, read_blocks
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
+from lexshift.corpus.token_fields import HARD, find_separators
 from lexshift.corpus.token_files import TokenBlock, read_tokens
-from lexshift.corpus.token_lines import HARD, SOFT
+from lexshift.corpus.vertical_lines import SOFT
 from lexshift.errors import UserError
 
 MISSING = ("", "_", "<unknown>", "__UNDEF__")
@@ -69,6 +72,7 @@ def read(
     source = Source("corpus.x", "corpus.x", kind)  # type: ignore[arg-type]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_files, "_HEAD", 20 if sizes else 1 << 16)
+        patch.setattr(token_files, "_SIZE", 1)  # each chunk is parsed on its own
         return list(read_tokens(filter(None, chunks), source, reading or Reading(), Tally(), annotate))
 
 
@@ -86,13 +90,11 @@ def sentences(blocks: Sequence[TokenBlock]) -> list[Sentence]:
             assert annotation.lemmas is not None
             lemma_lines = annotation.lemmas.split(b"\n")
             assert len(lemma_lines) == len(lines)
-            for a, b, c, d, tag in annotation.tokens.tolist():
+            for a, b, c, d, tag in tokens_of(annotation):
                 index = max(i for i, start in enumerate(starts) if start <= a)
                 line = lines[index]
                 span = tuple(len(line[: at - starts[index]].decode()) for at in (a, b))
-                lemma = annotation.lemmas[c:d].decode()
-                assert annotation.tags is not None
-                words[index].append(Word(span, lemma, "" if tag < 0 else annotation.tags[tag]))  # type: ignore[arg-type]
+                words[index].append(Word(span, annotation.lemmas[c:d].decode(), tag))  # type: ignore[arg-type]
             assert [" ".join(word.lemma for word in some) for some in words] == [b.decode() for b in lemma_lines]
         for i, line in enumerate(lines):
             date = None if block.dates is None else block.dates[i]
@@ -179,6 +181,41 @@ def test_vertical_equals_its_definition_however_it_is_divided(data: str, sizes: 
 def test_text_does_not_depend_on_the_annotation(data: str, sizes: list[int]) -> None:
     bare = [each._replace(words=[]) for each in sentences(read(data, "vertical", sizes))]
     assert sentences(read(data, "vertical", sizes, annotate=False)) == bare
+
+
+@given(VERTICAL, st.booleans(), st.data())
+def test_selected_lines_have_the_annotation_of_a_file_with_these_lines(
+    data: str, has_lemmas: bool, draw: st.DataObject
+) -> None:
+    reading = Reading(columns="word,tag,lemma" if has_lemmas else "word,tag")
+    (block,) = read(data, "vertical", reading=reading)
+    annotation, lines = block.annotation, block.data.split(b"\n")
+    assert annotation is not None
+    chosen = draw.draw(st.lists(st.sampled_from(range(len(lines))), min_size=1, unique=True).map(sorted))
+    part = annotation.select_lines(chosen, block.data)
+    starts = np.cumsum([0, *(len(line) + 1 for line in lines)])
+    new = np.cumsum([0, *(len(lines[i]) + 1 for i in chosen)])
+    line_of = (np.searchsorted(starts, annotation.text_starts, "right") - 1).tolist()
+    expected = [
+        (a - starts[line] + new[chosen.index(line)], b - starts[line] + new[chosen.index(line)], tag)
+        for (a, b, _, _, tag), line in zip(tokens_of(annotation), line_of, strict=True)
+        if line in chosen
+    ]
+    assert [(a, b, tag) for a, b, _, _, tag in tokens_of(part)] == expected
+    if has_lemmas:
+        assert annotation.lemmas is not None
+        assert part.lemmas is not None
+        lemmas = annotation.lemmas.split(b"\n")
+        assert part.lemmas.split(b"\n") == [lemmas[i] for i in chosen]
+        again = part.select_lines(range(len(chosen)), b"\n".join(lines[i] for i in chosen))
+        assert tokens_of(again) == tokens_of(part)
+
+
+@given(st.lists(st.sampled_from([b"\t", b"\n", b"a", b"\xc3\xa9"])).map(b"".join))
+def test_separators_are_the_tabs_and_line_feeds(data: bytes) -> None:
+    separators = np.empty(len(data) + 1, np.int32)
+    n = find_separators(np.frombuffer(data, np.uint8), separators)
+    assert separators[:n].tolist() == [2 * i + (byte == 10) for i, byte in enumerate(data) if byte in b"\t\n"]
 
 
 def plain_conllu(data: str) -> list[Sentence]:
@@ -331,7 +368,7 @@ def test_a_file_may_have_fewer_columns_but_no_line_may() -> None:
     (block,) = read("<s>\nThe\tDT\nmice\tNNS\n</s>\n", "vertical")
     assert block.annotation is not None
     assert block.annotation.lemmas is None
-    assert block.annotation.tags == ["DT", "NNS"]
+    assert block.annotation.distinct_tags(np.arange(2))[0] == ["DT", "NNS"]
     message = "'corpus.x' has 2 columns instead of 3 or more at line 4; .*--columns"
     with pytest.raises(UserError, match=message):
         read("<s>\nThe\tDT\tthe\nmice\tNNS\tmouse\nran\tVBD\n</s>\n", "vertical", [2, 1])
@@ -353,12 +390,6 @@ def test_columns_must_have_one_word() -> None:
     for wrong in ("", "tag,lemma", "word,word", "word,lemma,lempos", "word" + ",x" * 64):
         with pytest.raises(UserError, match="columns must name the columns"):
             Reading(columns=wrong)
-
-
-def test_more_tags_than_any_tag_set_has_are_refused() -> None:
-    data = "<s>\n" + "".join(f"w\tT{number}\tl\n" for number in range(1 << 15)) + "</s>\n"
-    with pytest.raises(UserError, match="more than 32,768 different parts of speech"):
-        read(data, "vertical")
 
 
 def test_text_is_put_into_normal_form_before_it_is_parsed() -> None:
@@ -388,6 +419,7 @@ def test_a_small_block_size_changes_nothing(tmp_path: Path, monkeypatch: pytest.
     ]
     monkeypatch.setattr(decoding, "BLOCK", 16)
     monkeypatch.setattr(token_files, "_HEAD", 16)
+    monkeypatch.setattr(token_files, "_SIZE", 32)
     parts = blocks_of(tmp_path / "c.vrt")
     assert len(parts) > 3
     assert [line for block in parts for line in zip(block.data.split(b"\n"), block.rows or [], strict=True)] == whole

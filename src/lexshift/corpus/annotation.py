@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -19,25 +19,46 @@ _ALTERNATIVE = ord("|")  # between the lemmas of an ambiguous token
 _SPACES = re.compile(r"\s+")
 
 
-@dataclass(frozen=True)
-class Annotation:
+class Annotation(ABC):
     """Lemmas and parts of speech of some lines of text.
 
     Attributes
     ----------
-    lemmas : bytes or None
-        UTF-8 in normal form, with the same number of lines as the text, in which each token is replaced by its lemma
-        and tokens are separated by a space; None if the file has no lemmas.
-    tokens : ndarray of shape (n, 5), int32
-        Start and end of each token in the text and in the lemmas, in bytes, and the number of its tag, -1 for none. A
-        token that consists of several words has a row for each word, with the same span in the text.
-    tags : sequence of str or None
-        The tags by number; None if the file has none.
+    text_starts, text_ends : ndarray of shape (n,), int32
+        Span of each token in the text, in bytes. A token that consists of several words has an entry for each word,
+        with the same span.
+    has_lemmas, has_tags : bool
+        Whether the file has lemmas, and whether it has parts of speech.
     """
 
-    lemmas: bytes | None
-    tokens: Array
-    tags: Sequence[str] | None
+    text_starts: Array
+    text_ends: Array
+    has_lemmas: bool
+    has_tags: bool
+
+    @property
+    @abstractmethod
+    def lemmas(self) -> bytes | None:
+        """UTF-8 in normal form, with each token of the text replaced by its lemma and a space between two tokens.
+
+        It has the same number of lines as the text. It is None if the file has no lemmas.
+        """
+
+    @property
+    @abstractmethod
+    def lemma_spans(self) -> tuple[Array, Array]:
+        """Start and end of each token in the lemmas, in bytes: (n,) and (n,), int32."""
+
+    @abstractmethod
+    def distinct_tags(self, numbers: Array) -> tuple[list[str], Array]:
+        """Return the tags of some tokens, (m,), without repetition, and the index of the tag of each: (m,).
+
+        The tag of a token without one is empty.
+        """
+
+    @abstractmethod
+    def select_lines(self, lines: Sequence[int], data: bytes) -> Annotation:
+        """Return the annotation of some lines of the text, which are joined in ascending order."""
 
     def find_in_text(self, rows: Array, data: bytes) -> tuple[Array, Array]:
         """Return where occurrences in the lemmas are in the text, and the token in which each of them begins.
@@ -59,17 +80,18 @@ class Annotation:
         numbers : ndarray of shape (m,), int64
             Numbers of the tokens; -1 outside tokens.
         """
-        assert self.lemmas is not None
+        lemmas = self.lemmas
+        assert lemmas is not None
         if not len(rows):
             return rows, np.empty(0, np.int64)
-        columns = [np.zeros(len(self.tokens) + 1, np.int64) for _ in range(4)]  # an empty token comes first
-        for number, column in enumerate(columns):
-            column[1:] = self.tokens[:, number]
-        text_starts, text_ends, starts, ends = columns
-        starts[0] = -1
-        signs = np.frombuffer(self.lemmas + b" ", np.uint8)
-        first, last = (np.searchsorted(starts, at, "right") - 1 for at in (rows[:, 4], rows[:, 5] - 1))
-        begins_inside, ends_inside = rows[:, 4] < ends[first], rows[:, 5] <= ends[last]
+        starts, ends = self.lemma_spans
+        signs = np.frombuffer(lemmas + b" ", np.uint8)
+        # The search would convert all starts to the type of the positions.
+        first, last = (
+            np.searchsorted(starts, at.astype(starts.dtype), "right") - 1 for at in (rows[:, 4], rows[:, 5] - 1)
+        )
+        begins_inside = (first >= 0) & (rows[:, 4] < ends[first])
+        ends_inside = (last >= 0) & (rows[:, 5] <= ends[last])
         begins = (rows[:, 4] == starts[first]) | (signs[rows[:, 4] - 1] == _ALTERNATIVE)
         stops = (rows[:, 5] == ends[last]) | (signs[rows[:, 5]] == _ALTERNATIVE)
         line_ends = np.r_[np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")), len(data)]
@@ -80,8 +102,8 @@ class Annotation:
                 lines,
                 np.where(lines > 0, line_ends[lines - 1] + 1, 0),
                 line_ends[lines],
-                np.where(begins_inside, text_starts[first], text_ends[first] + rows[:, 4] - ends[first]),
-                np.where(ends_inside, text_ends[last], text_ends[last] + rows[:, 5] - ends[last]),
+                np.where(begins_inside, self.text_starts[first], rows[:, 4] + self._shifts_after(first, ends)),
+                np.where(ends_inside, self.text_ends[last], rows[:, 5] + self._shifts_after(last, ends)),
             ],
             axis=1,
         )
@@ -89,23 +111,31 @@ class Annotation:
         places = found[chosen, 0] * (len(data) + 1) + found[chosen, 4]
         _, once = np.unique(places, return_index=True)  # a token may have a lemma twice
         chosen = chosen[np.sort(once)]
-        return found[chosen], np.where(begins_inside, first - 1, -1)[chosen]
+        return found[chosen], np.where(begins_inside, first, -1)[chosen]
+
+    def _shifts_after(self, numbers: Array, lemma_ends: Array) -> Array:
+        """Return how far the text is from the lemmas after some tokens; the number -1 stands for none before."""
+        return np.where(numbers >= 0, self.text_ends[numbers] - lemma_ends[numbers], 0)
 
     def have_tag(self, pattern: str, numbers: Array) -> npt.NDArray[np.bool_]:
-        """Return for some tokens, (n,), whether they have a tag that agrees with a pattern; see :func:`is_tag`."""
-        if self.tags is None:
+        """Return for some tokens, (m,), whether they have a tag that agrees with a pattern; see :func:`is_tag`."""
+        if not self.has_tags:
             return np.zeros(len(numbers), np.bool_)
-        agrees = np.array([is_tag(tag, pattern) for tag in self.tags] + [False], np.bool_)
-        tags = np.r_[self.tokens[:, 4], np.int32(-1)]
-        return agrees[tags[numbers]]
+        is_inside = numbers >= 0
+        tags, indices = self.distinct_tags(numbers[is_inside])
+        agrees = np.array([tag != "" and is_tag(tag, pattern) for tag in tags], np.bool_)
+        found = np.zeros(len(numbers), np.bool_)
+        found[is_inside] = agrees[indices]
+        return found
 
     def have_tag_in_text(self, pattern: str, positions: Array) -> npt.NDArray[np.bool_]:
-        """Return for some positions in the text, (n,), whether a word of the token there has a tag."""
+        """Return for some positions in the text, (m,), whether a word of the token there has a tag."""
         found = np.zeros(len(positions), np.bool_)
-        if not len(self.tokens):
+        starts, ends = self.text_starts, self.text_ends
+        if not len(starts):
             return found
-        starts, ends = self.tokens[:, 0], self.tokens[:, 1]
-        numbers = np.searchsorted(starts, positions, "right") - 1
+        # The search would convert all starts to the type of the positions.
+        numbers = np.searchsorted(starts, positions.astype(starts.dtype), "right") - 1
         remaining = np.flatnonzero((numbers >= 0) & (positions < ends[numbers]))
         while len(remaining):
             at = numbers[remaining]
@@ -114,31 +144,69 @@ class Annotation:
             numbers[remaining] -= 1
         return found
 
-    def select_lines(self, lines: Sequence[int], data: bytes) -> Annotation:
+
+def line_spans(text: bytes) -> tuple[Array, Array]:
+    """Return the start and the end of each line of a text, in bytes: (n_lines,) and (n_lines,)."""
+    ends = np.r_[np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")), len(text)]
+    return np.r_[0, ends[:-1] + 1], ends
+
+
+def line_shifts(text: bytes, chosen: Array) -> Array:
+    """Return how far each line of a text, (n_lines,), moves if some lines are joined."""
+    starts, ends = line_spans(text)
+    shifts = np.zeros(len(starts), np.int64)
+    shifts[chosen] = np.r_[0, np.cumsum(ends[chosen] - starts[chosen] + 1)[:-1]] - starts[chosen]
+    return shifts
+
+
+class RecordAnnotation(Annotation):
+    """The annotation of records.
+
+    Parameters
+    ----------
+    lemmas : bytes or None
+        The lemmas; text between tokens is its own lemma.
+    tokens : ndarray of shape (n, 5), int32
+        Start and end of each token in the text and in the lemmas, and the number of its tag, -1 for none.
+    tags : sequence of str or None
+        The tags by number; None if the file has none.
+    """
+
+    def __init__(self, lemmas: bytes | None, tokens: Array, tags: Sequence[str] | None) -> None:
+        self._lemmas, self._tokens, self._tags = lemmas, tokens, tags
+        self.has_lemmas, self.has_tags = lemmas is not None, tags is not None
+        self.text_starts, self.text_ends, *spans = (np.ascontiguousarray(tokens[:, column]) for column in range(4))
+        self._spans = spans[0], spans[1]
+
+    @property
+    def lemmas(self) -> bytes | None:
+        """The text with lemmas in place of words."""
+        return self._lemmas
+
+    @property
+    def lemma_spans(self) -> tuple[Array, Array]:
+        """Start and end of each token in the lemmas."""
+        return self._spans
+
+    def distinct_tags(self, numbers: Array) -> tuple[list[str], Array]:
+        """Return the tags of some tokens without repetition, and the index of the tag of each."""
+        distinct, indices = np.unique(self._tokens[numbers, 4], return_inverse=True)
+        tags = self._tags or ()
+        return ["" if number < 0 else tags[number] for number in distinct.tolist()], indices
+
+    def select_lines(self, lines: Sequence[int], data: bytes) -> RecordAnnotation:
         """Return the annotation of some lines of the text, which are joined in ascending order."""
         chosen = np.asarray(lines, np.int64)
-        columns = [self.tokens[:, column].astype(np.int64) for column in range(4)]
-        texts = [data, b"" if self.lemmas is None else self.lemmas]
-        line_of, is_chosen = np.empty(0, np.int64), np.empty(0, np.bool_)
-        for number, text in enumerate(texts):
-            if number == 1 and self.lemmas is None:
-                break
-            ends = np.r_[np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")), len(text)]
-            starts = np.r_[0, ends[:-1] + 1]
-            if number == 0:
-                line_of = np.searchsorted(starts, columns[0], "right") - 1
-                is_chosen = np.isin(line_of, chosen)
-            shifts = np.zeros(len(starts), np.int64)
-            lengths = ends[chosen] - starts[chosen] + 1
-            shifts[chosen] = np.r_[0, np.cumsum(lengths)[:-1]] - starts[chosen]
-            columns[2 * number] += shifts[line_of]
-            columns[2 * number + 1] += shifts[line_of]
-        tokens = np.stack([*columns, self.tokens[:, 4]], axis=1)[is_chosen].astype(np.int32)
+        line_of = np.searchsorted(line_spans(data)[0], self.text_starts, "right") - 1
+        is_chosen = np.isin(line_of, chosen)
+        tokens, line_of = self._tokens[is_chosen].copy(), line_of[is_chosen]
+        tokens[:, 0:2] += line_shifts(data, chosen)[line_of, None].astype(np.int32)
         lemmas = None
-        if self.lemmas is not None:
-            every = self.lemmas.split(b"\n")
+        if self._lemmas is not None:
+            tokens[:, 2:4] += line_shifts(self._lemmas, chosen)[line_of, None].astype(np.int32)
+            every = self._lemmas.split(b"\n")
             lemmas = b"\n".join([every[line] for line in lines])
-        return Annotation(lemmas, tokens, self.tags)
+        return RecordAnnotation(lemmas, tokens, self._tags)
 
 
 @lru_cache(1 << 16)
@@ -157,7 +225,7 @@ def is_tag(tag: str, pattern: str) -> bool:
     return tag == pattern or (tag.startswith(pattern) and not tag[len(pattern)].isalpha())
 
 
-def annotate_texts(records: Iterable[tuple[str, Sequence[Token] | None]]) -> Annotation | None:
+def annotate_texts(records: Iterable[tuple[str, Sequence[Token] | None]]) -> RecordAnnotation | None:
     """Return the annotation of texts, one per line, with their tokens; None if no token has a lemma or a tag."""
     numbers: dict[str, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
@@ -192,4 +260,4 @@ def annotate_texts(records: Iterable[tuple[str, Sequence[Token] | None]]) -> Ann
     if not has_lemmas and not numbers:
         return None
     found = np.array(rows, np.int32).reshape(-1, 5)
-    return Annotation(b"\n".join(lines) if has_lemmas else None, found, list(numbers) or None)
+    return RecordAnnotation(b"\n".join(lines) if has_lemmas else None, found, list(numbers) or None)

@@ -55,6 +55,6 @@ def find_annotation(corpus: str | os.PathLike[str], reading: Reading) -> tuple[b
     for source in annotated[:: max(1, -(-len(annotated) // _FILES))]:
         blocks = read_corpus([source], reading, Tally(), annotate=True)
         found = [block.annotation for block in islice(blocks, _BLOCKS)]
-        has_lemmas.append(not found or any(each is not None and each.lemmas is not None for each in found))
-        has_tags.append(any(each is not None and each.tags is not None for each in found))
+        has_lemmas.append(not found or any(each is not None and each.has_lemmas for each in found))
+        has_tags.append(any(each is not None and each.has_tags for each in found))
     return all(has_lemmas), any(has_tags)

@@ -191,7 +191,7 @@ class OccurrenceCollector:
         if block.rows is None and block.wrapped is None:
             lines = block.line + rows[:, 1]
         elif block.rows is not None:
-            lines = np.array(block.rows, np.int64)[rows[:, 1]]
+            lines = np.array([block.rows[index] for index in rows[:, 1].tolist()], np.int64)
         else:
             lines = np.array([block.line_of(index, start) for _, index, _, _, start, _ in rows.tolist()], np.int64)
         hashes = self._priorities(block.file, rows[:, 0], lines, rows[:, 4] - rows[:, 2])

@@ -26,6 +26,10 @@ class BlockResolver:
         self._in_lemmas = Resolver(targets.lemmas) if targets.match == "lemma" else None
         self._has_dictionary = targets.forms != targets.lemmas.forms
         self._file: str | None = None  # the last file with lemmas
+        self._patterns = list(dict.fromkeys(targets.tags.values()))
+        self._pattern_of = np.full(len(targets.forms), -1, np.int64)  # number of the pattern of each target, or -1
+        for target, tag in targets.tags.items():
+            self._pattern_of[target] = self._patterns.index(tag)
 
     def resolve(self, block: Block, hits: Array, tally: Tally) -> Array:
         """Return the occurrences among the hits of a block: (n, 6).
@@ -34,8 +38,8 @@ class BlockResolver:
         Occurrences are in the text.
         """
         tokens = None
-        if self._in_lemmas is not None and block.annotation is not None and block.annotation.lemmas is not None:
-            rows = self._in_lemmas.resolve(block.annotation.lemmas, hits)
+        if self._in_lemmas is not None and block.lemmas is not None and block.annotation is not None:
+            rows = self._in_lemmas.resolve(block.lemmas, hits)
             rows, tokens = block.annotation.find_in_text(rows, block.data)
             self._file = block.file
         else:
@@ -45,11 +49,10 @@ class BlockResolver:
         if not self._targets.tags or not len(rows):
             return rows
         keep = np.ones(len(rows), np.bool_)
-        for target, tag in self._targets.tags.items():
-            mine = np.flatnonzero(rows[:, 0] == target)
-            if not len(mine):
-                continue
-            if block.annotation is None or block.annotation.tags is None:
+        pattern_of = self._pattern_of[rows[:, 0]]
+        for number in np.unique(pattern_of[pattern_of >= 0]).tolist():
+            mine, tag = np.flatnonzero(pattern_of == number), self._patterns[number]
+            if block.annotation is None or not block.annotation.has_tags:
                 keep[mine] = False
                 tally.skipped[UNTAGGED] += len(mine)
             elif tokens is None:

@@ -19,32 +19,31 @@ import numpy.typing as npt
 
 from lexshift.corpus.annotation import Annotation
 from lexshift.corpus.columns import CONLLU, VERTICAL, parse_columns
+from lexshift.corpus.conllu_lines import parse_conllu
 from lexshift.corpus.decoding import normalise_utf8
 from lexshift.corpus.sources import Reading, Source, Tally
-from lexshift.corpus.token_lines import (
+from lexshift.corpus.token_annotation import ParsedLines, TokenAnnotation
+from lexshift.corpus.token_fields import (
     CONSUMED,
     EVENTS,
     LINES,
     N_COLUMNS,
     NEXT,
     PADDING,
-    TAG_SLOTS,
     TEXT,
     TOKENS,
     WRONG,
-    annotate_tokens,
     find_separators,
-    make_tag_table,
     pack_name,
-    parse_conllu,
-    parse_vertical,
 )
+from lexshift.corpus.vertical_lines import parse_vertical
 from lexshift.corpus.word_rule import Keys
 from lexshift.errors import UserError, join_names
 from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import Kernel
 
 _HEAD = 1 << 16  # bytes from which the layout of a file is concluded
+_SIZE = 5 << 19  # bytes of lines that are parsed together, whose text is about as large as a block of plain text
 _SENTENCES = ("s", "sent", "sentence")
 _DOCUMENTS = ("text", "doc", "document", "article")
 _PASSAGES = ("p", "head", "div", "l", "u", *_DOCUMENTS)
@@ -88,18 +87,25 @@ def read_tokens(
 
 
 class _Lines(NamedTuple):
-    """Complete lines of a file, and their separators; see :func:`find_separators`."""
+    """Complete lines of a file, followed by PADDING zeros, and their separators; see :func:`find_separators`."""
 
     data: bytes
     separators: Array
 
+    @property
+    def size(self) -> int:
+        """Number of bytes of the lines."""
+        return len(self.data) - PADDING
+
     def extend(self, other: _Lines) -> _Lines:
         """Return these lines followed by others."""
+        if not self.size:
+            return other
         n = len(self.separators)
         separators = np.empty(n + len(other.separators), np.int32)
         separators[:n] = self.separators
-        np.add(other.separators, np.int32(2 * len(self.data)), out=separators[n:])
-        return _Lines(self.data + other.data, separators)
+        np.add(other.separators, np.int32(2 * self.size), out=separators[n:])
+        return _Lines(self.data[:-PADDING] + other.data, separators)
 
     def cut(self, end: int) -> _Lines:
         """Return the lines after a byte."""
@@ -120,8 +126,6 @@ class _Reader(ABC):
         self._source, self._reading, self._annotate = source, reading, annotate
         self._counts = np.zeros(9, np.int64)
         self._counts[NEXT] = 1
-        self._keys, self._values = make_tag_table()
-        self._tags: list[str] = []
         self._date: str | None = None
         self._document: str | None = None
         self._n_documents = 0
@@ -134,13 +138,13 @@ class _Reader(ABC):
 
     def read(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[TokenBlock]:
         """Yield blocks of complete sentences."""
-        carry, is_first = _Lines(b"", np.empty(0, np.int32)), True
-        for lines in chain(_read_ahead(map(self._prepare, chunks)), [None]):
+        carry, is_first = _Lines(bytes(PADDING), np.empty(0, np.int32)), True
+        for lines in chain(_read_ahead(map(self._prepare, _join_chunks(chunks))), [None]):
             lines_so_far = carry if lines is None else carry.extend(lines)
-            if is_first and lines is not None and len(lines_so_far.data) < _HEAD:
+            if is_first and lines is not None and lines_so_far.size < _HEAD:
                 carry = lines_so_far
                 continue
-            if not lines_so_far.data:
+            if not lines_so_far.size:
                 continue
             if is_first:
                 is_first = False
@@ -153,12 +157,10 @@ class _Reader(ABC):
         self._check_names()
 
     def _prepare(self, chunk: bytes) -> _Lines:
-        """Return lines in normal form, which end in a line feed, with their separators."""
+        """Return lines in normal form with their separators; the lines are followed by PADDING zeros."""
         data = self._decode(chunk)
-        if not data.endswith(b"\n"):
-            data += b"\n"
-        separators = np.empty(len(data) + 1, np.int32)
-        n_separators, _ = find_separators(np.frombuffer(data, np.uint8), separators)
+        separators = self._scratch("separators", len(data) + 1, np.int32)
+        n_separators = find_separators(np.frombuffer(data, np.uint8), separators)
         return _Lines(data, separators[:n_separators].copy())
 
     def _decode(self, chunk: bytes) -> bytes:
@@ -170,11 +172,11 @@ class _Reader(ABC):
     def _parse(self, lines: _Lines, is_last: bool) -> tuple[TokenBlock | None, int]:
         """Return the block of the complete sentences of some lines, and the byte after them."""
         data, separators = lines
-        n, parsed, n_lines = len(data), np.frombuffer(data + bytes(PADDING), np.uint8), len(separators)
+        parsed, n_lines = np.frombuffer(data, np.uint8), len(separators)
         annotate = self._annotate and (self._columns.lemma >= 0 or self._columns.tag >= 0)
-        text, rows = self._scratch("text", n + PADDING, np.uint8), self._scratch("rows", n_lines, np.int64)
+        text, rows = self._scratch("text", len(data), np.uint8), self._scratch("rows", n_lines, np.int64)
         events = self._scratch("events", 3 * n_lines, np.int64).reshape(-1, 3)
-        places = self._scratch("places", 4 * n_lines if annotate else 0, np.int32).reshape(-1, 4)
+        places = self._scratch("places", 3 * n_lines if annotate else 0, np.int32).reshape(3, -1)
         has_entities = self._has_entities and b"&" in data
         counts, flags = self._counts, (self._columns.width, is_last, has_entities, self._has_sentences)
         counts[:NEXT] = 0
@@ -186,32 +188,12 @@ class _Reader(ABC):
         dates, documents = self._describe(data, events[: counts[EVENTS]].tolist(), n_text_lines)
         if not n_text_lines:
             return None, int(counts[CONSUMED])
-        annotation = None
+        content, annotation = text[: counts[TEXT] - 1].tobytes(), None
         if annotate:
-            annotation = self._annotation(data, (parsed, separators, layout, text, places[: counts[TOKENS]]))
-        content = text[: counts[TEXT] - 1].tobytes()
+            lines_parsed = ParsedLines(parsed, separators, layout)
+            annotation = TokenAnnotation(lines_parsed, places[:, : counts[TOKENS]].copy(), content)
         block = TokenBlock(content, self._split, rows[:n_text_lines].tolist(), dates, documents, annotation)
         return block, int(counts[CONSUMED])
-
-    def _annotation(self, data: bytes, parsed: tuple[Array, Array, Array, Array, Array]) -> Annotation:
-        """Return the annotation of the tokens that a kernel found, from its input and output."""
-        n_tokens = len(parsed[-1])
-        lemmas = self._scratch("lemmas", len(data) + PADDING, np.uint8)
-        tokens = self._scratch("tokens", 5 * n_tokens, np.int32).reshape(-1, 5)
-        fresh = self._scratch("fresh", TAG_SLOTS, np.int64).reshape(-1, 2)
-        self._values[-1] = len(self._tags)
-        size, n_tags = annotate_tokens(*parsed, lemmas, tokens, self._keys, self._values, fresh)
-        if n_tags == len(fresh):
-            raise UserError(
-                f"the file {self._source.path!r} has more than {len(fresh):,} different parts of speech, so they are "
-                f"in another column: name its columns in their order (--columns)"
-            )
-        self._tags += [data[a:b].decode() for a, b in fresh[len(self._tags) : n_tags].tolist()]
-        return Annotation(
-            lemmas[:size].tobytes() if self._columns.lemma >= 0 else None,
-            tokens.copy(),
-            self._tags if self._columns.tag >= 0 else None,
-        )
 
     def _scratch(self, name: str, size: int, dtype: npt.DTypeLike) -> Array:
         """Return an array that the next call may overwrite; arrays are used again, because allocation is slow."""
@@ -339,6 +321,19 @@ class _ConlluReader(_Reader):
             self._date, self._dated_line = value, line
         if value and key == self._reading.document_column:
             self._document = value
+
+
+def _join_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines of about _SIZE bytes, which end in a line feed and are followed by PADDING zeros."""
+    joined, size = list[bytes](), 0
+    for chunk in chain(chunks, [None]):
+        if chunk is not None:
+            joined.append(chunk)
+            size += len(chunk)
+        if joined and (chunk is None or size >= _SIZE):
+            end = b"" if joined[-1].endswith(b"\n") else b"\n"
+            yield b"".join([*joined, end, bytes(PADDING)])
+            joined, size = [], 0
 
 
 def _read_ahead(parts: Iterable[_Lines]) -> Iterator[_Lines]:
