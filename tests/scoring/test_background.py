@@ -51,6 +51,11 @@ def test_word_is_left_out_of_its_own_null() -> None:
     assert background.null(40, 40, without="absent")[0] == null
 
 
+def test_null_is_linear_within_half_of_the_noise_floor() -> None:
+    background = Background(draw_pairs(), CALIBRATION)
+    assert background.null(40, 40)[0].noise == background.floor / 2 > 0
+
+
 def test_noise_floor_is_low_without_documents_and_higher_if_documents_have_topics() -> None:
     rng = np.random.default_rng(1)
     names = [f"text{i // 5}" for i in range(30)]

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import norm
 
-from lexshift.scoring.empirical_null import EmpiricalNull, fit_null, local_fdr, signed_root
+from lexshift.scoring.empirical_null import EmpiricalNull, fit_null, local_fdr, soft_root
+
+GAPS = st.lists(st.floats(-1, 1), min_size=2, max_size=20).map(lambda values: np.array(sorted(values)))
+NOISES = st.floats(1e-6, 1)
 
 
 def test_null_is_fitted_to_the_lower_half() -> None:
@@ -22,7 +29,38 @@ def test_null_is_fitted_to_the_lower_half() -> None:
 def test_excess_is_measured_on_the_scale_of_square_roots() -> None:
     null = EmpiricalNull(centre=0.1, scale=0.05)
     assert null.excess(np.array([0.04, 0.01, -0.01])).tolist() == pytest.approx([2.0, 0.0, -4.0])
-    assert signed_root(-0.25) == -0.5
+    assert soft_root(-0.25, noise=0.0) == -0.5
+
+
+def test_noise_around_zero_does_not_widen_the_null() -> None:
+    """A gap that is ten standard deviations away stands out, although the root of a gap near 0 is far from 0."""
+    ordinary = np.random.default_rng(0).normal(0.005, 0.01, 150)
+    plain, soft = fit_null(ordinary), fit_null(ordinary, noise=0.01)
+    assert plain.excess(0.1) < 2.5
+    assert soft.excess(0.1) > 4
+    assert local_fdr(np.array([soft.excess(0.1)]), soft.excess(ordinary)) < 0.01
+
+
+@given(GAPS, NOISES)
+def test_root_is_odd_and_rises_like_the_formula(gaps: np.ndarray, noise: float) -> None:
+    found = soft_root(gaps, noise)
+    slow = [math.copysign(math.sqrt(abs(gap) + noise) - math.sqrt(noise), gap) for gap in gaps]
+    assert found == pytest.approx(slow, abs=1e-12)
+    assert (np.diff(found) >= 0).all()
+    assert soft_root(-gaps, noise) == pytest.approx(-found, abs=1e-12)
+
+
+@given(st.floats(-0.1, 0.1), NOISES)
+def test_root_is_linear_within_the_noise(share: float, noise: float) -> None:
+    linear = share * math.sqrt(noise) / 2
+    assert soft_root(share * noise, noise) == pytest.approx(linear, rel=0.025, abs=1e-12)
+
+
+@given(GAPS)
+def test_root_without_noise_is_the_signed_square_root(gaps: np.ndarray) -> None:
+    signed = np.sign(gaps) * np.sqrt(np.abs(gaps))
+    assert soft_root(gaps, 0.0).tolist() == signed.tolist()
+    assert soft_root(gaps, 1e-14) == pytest.approx(signed, abs=2e-7)
 
 
 def test_too_few_ordinary_words_are_an_error() -> None:

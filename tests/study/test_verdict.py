@@ -147,6 +147,28 @@ def test_moved_words_stand_out_from_ordinary_ones_with_ten_usages_against_sixty(
     assert sum(found[f"same{i}"].local_fdr <= 0.2 for i in range(20)) == 0  # type: ignore[operator]
 
 
+def test_moved_words_stand_out_from_ordinary_words_that_did_not_move() -> None:
+    """The gaps of the ordinary words lie around 0, where a square root is infinitely steep."""
+    rng = np.random.default_rng(0)
+
+    def draw(angle: float, count: int) -> tuple[Matrix, Matrix]:
+        old, new = (rng.normal(size=(count, 16)) / 3 for _ in range(2))
+        old[:, 0] += 1
+        new[:, 0] += np.cos(angle)
+        new[:, 1] += np.sin(angle)
+        return old, new
+
+    background = Background({f"ordinary{i}": draw(0, 12) for i in range(150)}, None)
+    gaps, sizes = {}, {}
+    for name, angle in [*((f"moved{i}", 0.8) for i in range(20)), *((f"same{i}", 0.0) for i in range(20))]:
+        gaps[name] = estimate_gap(*background.shift.remove(*draw(angle, 12)), word=name)
+        sizes[name] = (12, 12)
+    found = weigh_gaps(gaps, sizes, background)
+    called = {name: (evidence.local_fdr or 0.0) <= 0.2 for name, evidence in found.items()}
+    assert sum(called[f"moved{i}"] for i in range(20)) == 20
+    assert sum(called[f"same{i}"] for i in range(20)) == 0
+
+
 def test_control_word_that_is_requested_is_left_out_of_its_own_null() -> None:
     rng = np.random.default_rng(1)
     ordinary = draw_ordinary(60, rng)

@@ -222,9 +222,10 @@ def _verdicts(result: Result) -> str:
             f" The difference between the corpora as wholes was estimated from {backdrop.control_words:,} control "
             f"words, which are frequent in both corpora and were chosen at random. Their mean shift "
             f"({_percent(backdrop)} of the mean squared shift of a control word) was removed from the embeddings "
-            f"before the tests and the gaps were computed, but not before the scores were. The signed square root of "
-            f"the gap of each word was compared with a normal distribution fitted to the lower half of those of the "
-            f"control words, reduced to the same number of occurrences. The median gap of the control words was "
+            f"before the tests and the gaps were computed, but not before the scores were. The square root of "
+            f"the gap of each word (with the sign of the gap, and made linear for gaps below half of the noise floor) "
+            f"was compared with a normal distribution fitted to the lower half of those of the control words, "
+            f"reduced to the same number of occurrences. The median gap of the control words was "
             f"{unit(backdrop.ordinary_gap or 0.0)}."
         )
         stands_out = f", if the local false discovery rate (Efron, 2004) was at most {MAX_LOCAL_FDR:g}"

@@ -10,6 +10,9 @@ so words with fewer than 20 usages in a corpus count only if no word has more.
 
 **Equal numbers.** A gap varies more if there are few usages. The null distribution of a word is therefore fitted to
 ordinary words that are reduced to a number of usages in each corpus that is not larger than the word's own.
+
+**Noise.** Gaps that are much smaller than half of the noise floor count as noise in the null distribution (see
+:mod:`lexshift.scoring.empirical_null`). Half of the floor is about a standard deviation of the gaps between halves.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ USAGES = 40
 """Maximum number of usages of an ordinary word in each corpus."""
 FLOOR = 0.95
 """Share of the gaps between halves of the same corpus that are below the noise floor."""
+_NOISE = 0.5  # share of the noise floor within which square roots of gaps are made linear
 _SIZES = np.array([2, 3, 5, 7, 10, 14, 20, 28, USAGES])  # numbers of usages to which ordinary words are reduced
 _ENOUGH, _MIN_HALVED = 20, 8  # number of usages that are divided into halves: wanted, and needed
 
@@ -96,7 +100,7 @@ class Background:
         found = self.gaps(n_old, n_new)
         if without in self.words:
             found = np.delete(found, self.words.index(without))
-        null = fit_null(found)
+        null = fit_null(found, noise=_NOISE * max(self.floor, 0.0))
         return null, null.excess(found)
 
 

@@ -2,9 +2,15 @@
 
 Between real corpora nearly every word differs beyond chance, so a test against "no difference" says little. Efron
 (2004, "Large-scale simultaneous hypothesis testing: the choice of a null hypothesis") estimates the null distribution
-from the data instead. Here the data are the gaps of ordinary words. A gap is a squared distance, and its signed square
-root x is nearly symmetric for words of ordinary change. The upper half of the ordinary words also contains real changes
-of meaning, so the null distribution is fitted to the lower half: a normal distribution with ::
+from the data instead. Here the data are the gaps of ordinary words. A gap g is a squared distance plus noise, so it can
+be a little below 0. Square roots of squared distances are nearly symmetric for words of ordinary change, but the square
+root is infinitely steep at 0, where it would magnify the noise. It is therefore made nearly linear for gaps that are
+smaller than c, the size of the noise::
+
+    x  =  sign(g) (sqrt(|g| + c) - sqrt(c))
+
+The upper half of the ordinary words also contains real changes of meaning, so the null distribution is fitted to the
+lower half: a normal distribution with ::
 
     centre  =  median of x over the ordinary words
     scale   =  centre - quantile of x at 0.16
@@ -34,38 +40,48 @@ _GRID = 0.01  # step of the values at which the local false discovery rate is ma
 
 @dataclass(frozen=True)
 class EmpiricalNull:
-    """The distribution of the signed square root of the gap of ordinary words.
+    """The distribution of the gaps of ordinary words, after :func:`soft_root`.
 
     Attributes
     ----------
     centre, scale : float
+    noise : float
+        Size of the noise, c in the formula above.
     """
 
     centre: float
     scale: float
+    noise: float = 0.0
 
     def excess(self, gaps: Floats | float) -> Floats:
         """Return by how many standard deviations of ordinary words each gap exceeds their median."""
-        values: Floats = (signed_root(gaps) - self.centre) / self.scale
+        values: Floats = (soft_root(gaps, self.noise) - self.centre) / self.scale
         return values
 
 
-def signed_root(values: Floats | float) -> Floats:
-    """Return the square root of the absolute value, with the sign of the value.
+def soft_root(values: Floats | float, noise: float) -> Floats:
+    """Return the square root of each value, made linear within the noise, as in the formula above.
 
-    >>> signed_root(np.array([-4.0, 9.0])).tolist()
+    This is nearly linear for values that are much smaller than the noise, and grows like the square root of values that
+    are much larger. Without noise it is the square root with the sign of the value.
+
+    >>> soft_root(np.array([-4.0, 9.0]), noise=0.0).tolist()
     [-2.0, 3.0]
+    >>> soft_root(np.array([-8.0, 3.0]), noise=1.0).tolist()
+    [-2.0, 1.0]
     """
-    return np.sign(values) * np.sqrt(np.abs(values))
+    return np.sign(values) * (np.sqrt(np.abs(values) + noise) - np.sqrt(noise))
 
 
-def fit_null(gaps: Floats) -> EmpiricalNull:
+def fit_null(gaps: Floats, noise: float = 0.0) -> EmpiricalNull:
     """Fit the null distribution to the gaps of ordinary words.
 
     Parameters
     ----------
     gaps : ndarray of shape (n,)
         At least :data:`MIN_WORDS` values.
+    noise : float
+        Size of the noise, c in the formula above.
 
     Examples
     --------
@@ -76,8 +92,8 @@ def fit_null(gaps: Floats) -> EmpiricalNull:
     """
     if len(gaps) < MIN_WORDS:
         raise ValueError(f"gaps must have at least {MIN_WORDS} values; got {len(gaps)}")
-    low, centre = np.quantile(signed_root(np.asarray(gaps, float)), [_SIXTEENTH, 0.5])
-    return EmpiricalNull(float(centre), float(max(centre - low, 1e-6)))
+    low, centre = np.quantile(soft_root(np.asarray(gaps, float), noise), [_SIXTEENTH, 0.5])
+    return EmpiricalNull(float(centre), float(max(centre - low, 1e-6)), noise)
 
 
 def local_fdr(excess: Floats, ordinary: Floats) -> Floats:
