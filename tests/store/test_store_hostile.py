@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stores import WORDS, Toy, build_store, contents
 
 from lexshift import Siblings, UserError
-from lexshift.store.format import PLAN_SCHEMA, is_index, matches, max_words_bytes, seal
+from lexshift.store.format import PLAN_SCHEMA, first_difference, is_index, matches, max_words_bytes, seal
 
 plain = st.recursive(
     st.none()
@@ -117,6 +117,28 @@ def test_any_change_of_the_index_is_harmless_or_refused_in_one_sentence(original
             after = contents(folder).items()  # work started before the damage was detected can be used later
             assert {name: data for name, data in after if not name.startswith("unfinished/")} == before
     shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("encodings", True), ("encodings", {"cp1252": None}), ("encodings", {"cp1252": {}}), ("unreadable", ["a.txt"])],
+)
+def test_damaged_record_of_the_files_of_a_corpus_is_refused(original: Path, key: str, value: Any) -> None:
+    index = json.loads((original / "store.json").read_bytes())
+    index["corpora"][0][key] = value
+    folder = original.with_name("damaged")
+    shutil.copytree(original, folder)
+    (folder / "store.json").write_bytes(seal(index))
+    message = refusal(use, folder)
+    shutil.rmtree(folder)
+    assert message is not None
+    assert "damaged" in message
+
+
+def test_difference_of_long_settings_is_short() -> None:
+    difference = first_difference({"layers": "x" * 5000}, {"layers": [1, 2]})
+    assert difference is not None
+    assert len(difference) < 200
 
 
 @given(st.data())

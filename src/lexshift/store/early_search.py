@@ -18,7 +18,8 @@ from lexshift.corpus.segmentation import advice
 from lexshift.corpus.sources import STANDARD_INPUT, find_sources
 from lexshift.corpus.spelling import describe_suggestions, suggest_spellings
 from lexshift.errors import UserError
-from lexshift.store.format import INDEX, read_index
+from lexshift.store.format import INDEX
+from lexshift.store.siblings import Siblings
 
 MOST_TEXT = 64_000_000
 """Number of bytes of plain text that is searched beforehand, in less than a second."""
@@ -59,7 +60,7 @@ def search_early(reader: CorpusReader, targets: Targets, folder: Path | None, mi
     """
     stored: set[str] = set()
     if folder is not None and (folder / INDEX).exists():
-        stored = {entry["word"] for entry in read_index(folder)["words"]}
+        stored = set(Siblings(folder).words)
     sought = [word for word in targets.words if word not in stored]
     is_needed = bool(sought) and (missing == "error" or len(sought) == len(targets.words))
     is_seen = not is_plain_text(reader) or may_occur(reader.corpora, reader.readings, reader.match, targets)

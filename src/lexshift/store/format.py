@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from operator import le
 from pathlib import Path
@@ -35,6 +36,9 @@ _SHOWN = 40  # characters of an unknown format that are shown
 _WIDTHS = {"float32": 4, "float16": 2}  # bytes of a number, by precision
 _COUNT = range(1 << 53)  # what every reader of JSON holds exactly
 _HASH = re.compile("[0-9a-f]{64}")
+_LONGEST = 100  # characters of a setting in an error
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _LONGEST
 _PRECISION = re.compile("|".join(_WIDTHS))
 _SETTINGS = {
     "encoder": dict,
@@ -57,6 +61,8 @@ _INDEX_SCHEMA = {
             **dict.fromkeys(("files", "bytes", "passages", "words"), _COUNT),
             "splits": {str: _COUNT},
             "skipped": {str: _COUNT},
+            "encodings": (..., {str: {"files": _COUNT, "examples": [str]}}),
+            "unreadable": (..., {str: str}),
             "content": str,
             "label": str,
         }
@@ -250,10 +256,10 @@ def first_difference(old_settings: dict[str, Any], new_settings: dict[str, Any],
         elif key == "word_rule":
             return "another version of the rule for finding words"
         elif key == "weights":
-            models = f"{old_settings.get('model')}, not {new_settings.get('model')}"
+            models = ", not ".join(str(settings.get("model"))[:_LONGEST] for settings in (old_settings, new_settings))
             return f"another model ({models}, or other weights of that name)"
         elif key != "config" or same_weights:
-            return f"{name} {a!r}, not {b!r}"
+            return f"{name} {_SHORT.repr(a)}, not {_SHORT.repr(b)}"
     return None
 
 

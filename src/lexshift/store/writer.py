@@ -43,7 +43,6 @@ from lexshift.store.format import (
     digest,
     first_difference,
     max_words_bytes,
-    read_index,
     read_plan,
     seal,
     store_fingerprint,
@@ -198,7 +197,7 @@ def find_store(folder: Path, settings: Mapping[str, Any]) -> Siblings | None:
 def check_store_settings(folder: Path, settings: Mapping[str, Any]) -> None:
     """Refuse a store that was made with other settings than these, which do not describe its encoder."""
     if os.path.lexists(folder / INDEX):
-        stored = read_index(folder)["settings"]
+        stored = Siblings(folder).settings
         _refuse_other_settings(folder, {key: value for key, value in stored.items() if key != "encoder"}, settings)
 
 
