@@ -104,6 +104,14 @@ def test_parquet_blocks_have_the_lines_of_their_rows(
     assert tally.skipped["records without a text"] == len(rows) - len(chosen)
 
 
+def test_soft_hyphen_at_the_end_of_a_record_is_removed(tmp_path: Path) -> None:
+    texts = ["They boarded the plane\u00ad", "\u00ad", "A co\u00adoperation began."]
+    parquet.write_table(pa.table({"text": texts}), tmp_path / "x.parquet")
+    (source,) = find_sources(tmp_path / "x.parquet")
+    (block,) = read_blocks(source, Reading(), Tally())
+    assert block.data.decode().split("\n") == ["They boarded the plane", "", "A cooperation began."]
+
+
 def test_long_parquet_text_is_read_whole(tmp_path: Path) -> None:
     long = "a mouse\u2028" * 300_000
     parquet.write_table(pa.table({"text": ["a", long, None, "b"]}), tmp_path / "x.parquet")

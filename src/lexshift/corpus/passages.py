@@ -421,6 +421,7 @@ def _column_block(columns: Columns, data: bytes, split: str, source: Source, rea
     if source.kind in DATED_DOCUMENTS:
         dates = with_date_of_file(dates, len(rows), file)
     has_documents = reading.document_column is not None or any(documents)
+    data = data.replace(_SOFT_BREAK, b"\n")  # records are not continued, unlike lines of wrapped text
     return Block(
         normalise_utf8(data),
         split,
