@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lexshift import compare
+from lexshift import compare, trace
 from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.spelling import describe_suggestions, suggest_spellings
 from lexshift.corpus.targets import Targets
@@ -55,6 +55,11 @@ def test_error_suggests_a_spelling_before_a_model_is_loaded(tmp_path: Path) -> N
         compare(*corpora, words=["peple"], model="minilm", monitor=False)
 
 
+def test_word_that_occurs_in_other_letters_is_not_absent() -> None:
+    counts = [WordCounts({"straße": 9, "strasse": 9, "istanbul": 9}, 100)]
+    assert not suggest_spellings(Targets({"STRASSE": ("STRASSE",), "Straße": ("Straße",)}), counts)
+
+
 class Notes(Silent):
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -70,3 +75,13 @@ def test_note_suggests_a_spelling_if_other_words_occur(tmp_path: Path) -> None:
     words = ["peple", "mouse"]
     compare(tmp_path / "old.txt", tmp_path / "new.txt", words=words, model=ExampleEncoder(), monitor=notes)
     assert "did you mean 'people' for 'peple'?" in notes.notes
+
+
+def test_no_spelling_is_suggested_for_a_word_in_the_middle_of_a_trace(tmp_path: Path) -> None:
+    """Only the first and the last period are counted, so other periods may have the word."""
+    for name, word in (("1900", "mouse"), ("1950", "mouses"), ("2000", "mouse")):
+        (tmp_path / f"{name}.txt").write_text("".join(f"In {name} a {word} ran {i}.\n" for i in range(40)))
+    notes = Notes()
+    corpora = [tmp_path / f"{name}.txt" for name in ("1900", "1950", "2000")]
+    trace(*corpora, words=["mouse", "mouses"], model=ExampleEncoder(), monitor=notes)
+    assert not [note for note in notes.notes if "did you mean" in note]

@@ -35,14 +35,19 @@ def suggest_spellings(targets: Targets, counts: Sequence[WordCounts]) -> dict[st
     """
     if targets.match != "word":
         return {}
+    absent = {}
+    for word, forms in targets.forms.items():
+        folded = split_words(word)
+        is_candidate = forms == (word,) and len(word) >= 4 and len(folded) == 1
+        if is_candidate and not any(folded[0] in corpus.counts for corpus in counts):
+            absent[word] = folded[0]
+    if not absent:
+        return {}
     total = sum((Counter(corpus.counts) for corpus in counts), Counter[str]())
     suggestions = {}
-    for word, forms in targets.forms.items():
-        lower = word.lower()
-        if forms != (word,) or len(word) < 4 or total[lower] or len(split_words(word)) != 1:
-            continue
-        near = [other for other, n in total.items() if n >= _MIN_COUNT and abs(len(other) - len(word)) <= 2]
-        for match in difflib.get_close_matches(lower, near, n=1, cutoff=_MIN_SIMILARITY):
+    for word, folded_word in absent.items():
+        near = [other for other, n in total.items() if n >= _MIN_COUNT and abs(len(other) - len(folded_word)) <= 2]
+        for match in difflib.get_close_matches(folded_word, near, n=1, cutoff=_MIN_SIMILARITY):
             suggestions[word] = match
     return suggestions
 

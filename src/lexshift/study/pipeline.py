@@ -238,8 +238,11 @@ def choose_words(
         vocabulary = choose_vocabulary(question, reader, counts, settings, language, monitor)
         targets = read_targets(vocabulary.words, settings.match, reader.dictionary_language)
     else:
-        if question_on_spelling := describe_suggestions(suggest_spellings(targets, counts or ())):
-            monitor.note(question_on_spelling)
+        suggestions = (
+            {} if question == TRACE else suggest_spellings(targets, counts or ())
+        )  # not all periods are counted
+        if suggestions:
+            monitor.note(describe_suggestions(suggestions))
         if hint := find_form_hint(targets, counts, rules):
             monitor.note(hint)
     studied = targets.words if question == DISCOVER else None
