@@ -4,9 +4,10 @@ The sentences are those of the demo corpora. Every library computes the same: th
 pieces of a word. Each measurement is a process of its own that loads the model, encodes some sentences to warm up, and
 then encodes all of them, tokenising included; the rounds of the libraries alternate, and the table has the median. The
 libraries except lexshift and sentence-transformers, which sort by themselves, get batches of 32 sentences of similar
-length. Sentence-transformers and fastembed do not return the offsets of tokens, so the sentences are tokenised a second
-time for them. Models are exported to ONNX into a temporary folder. All libraries use the number of threads in
-OMP_NUM_THREADS, by default that of the cores. A library that is not installed is listed as such.
+length. Sentence-transformers does not return the offsets of tokens, so the sentences are tokenised a second time for
+it. Fastembed is not measured: it runs models with onnxruntime, and returns no vectors of tokens for a user's own model.
+Models are exported to ONNX into a temporary folder. All libraries use the number of threads in OMP_NUM_THREADS, by
+default that of the cores. A library that is not installed is listed as such.
 
 The differences are those from transformers in fp32: the largest of a value, and the largest of 1 - cosine. The rank
 correlations (Spearman) compare the scores of the words of the demo corpora with the scores from transformers in fp32:
@@ -54,7 +55,6 @@ PACKAGES = {  # of each peer in fp32 and in int8
     ("onnxruntime", "fp32"): ("onnxruntime", "onnx", "onnxscript"),
     ("openvino", "fp32"): ("openvino", "onnx", "onnxscript"),
     ("ctranslate2", "fp32"): ("ctranslate2",),
-    ("fastembed", "fp32"): ("fastembed", "onnx", "onnxscript"),
     ("lexshift", "int8"): ("lexshift",),
     ("transformers", "int8"): ("transformers",),
     ("onnxruntime", "int8"): ("onnxruntime", "onnx", "onnxscript"),
@@ -226,36 +226,6 @@ def load_ctranslate2(folder: Path, dtype: str) -> Encode:
     return in_sorted_batches(folder, forward)
 
 
-def load_fastembed(folder: Path, _dtype: str) -> Encode:
-    from fastembed import TextEmbedding  # type: ignore[import-not-found,unused-ignore]
-    from fastembed.common.model_description import (  # type: ignore[import-not-found,unused-ignore]
-        ModelSource,
-        PoolingType,
-    )
-    from transformers import AutoTokenizer
-
-    width = json.loads((folder / "config.json").read_text())["hidden_size"]
-    TextEmbedding.add_custom_model(
-        model="peer/model",
-        pooling=PoolingType.DISABLED,
-        normalization=False,
-        sources=ModelSource(hf="peer/model"),
-        dim=width,
-        model_file=ONNX,
-    )
-    model = TextEmbedding("peer/model", specific_model_path=str(folder), threads=THREADS)
-    tokenizer: Any = AutoTokenizer.from_pretrained(str(folder))
-
-    def encode(texts: Sequence[str], spans: Sequence[Sequence[int]]) -> Matrix:
-        offsets = tokenizer(list(texts), return_offsets_mapping=True)["offset_mapping"]
-        order = sorted(range(len(texts)), key=lambda i: len(offsets[i]))
-        states = model.embed([texts[i] for i in order], batch_size=BATCH)
-        rows = {i: word_vector(state, offsets[i], spans[i]) for i, state in zip(order, states, strict=True)}
-        return np.array([rows[i] for i in range(len(texts))], np.float32)
-
-    return encode
-
-
 LOADERS: dict[str, Callable[[Path, str], Encode]] = {
     "lexshift": load_lexshift,
     "transformers": load_transformers,
@@ -263,7 +233,6 @@ LOADERS: dict[str, Callable[[Path, str], Encode]] = {
     "onnxruntime": load_onnxruntime,
     "openvino": load_openvino,
     "ctranslate2": load_ctranslate2,
-    "fastembed": load_fastembed,
 }
 
 

@@ -570,8 +570,8 @@ def tabulate_ablation(measurements: Measurements) -> Exhibit:
     note = (
         "Ranks by KL with random swapping, scores averaged over repetitions, 1 being the most changed; equal words "
         f"share the better rank. Shown are the {ABLATION_WORDS} words of the highest gold"
-        f"{' that are has_labels changed' if has_labels else ''} and the {ABLATION_WORDS} of the lowest"
-        f"{' that are has_labels stable' if has_labels else ''}. Without swapping SSCD is 0 for every word, so "
+        f"{' that are labelled changed' if has_labels else ''} and the {ABLATION_WORDS} of the lowest"
+        f"{' that are labelled stable' if has_labels else ''}. Without swapping SSCD is 0 for every word, so "
         "that rate 0 stands for e_original itself. The last row is Spearman over all words. "
     )
     if len(published):
