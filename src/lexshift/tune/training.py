@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,18 @@ def training_arguments(
         dataloader_pin_memory=is_cuda,
         label_names=["labels"],
     )
+
+
+@contextmanager
+def eager_attention(body: Any, settings: TrainingSettings) -> Iterator[None]:
+    """Train a model with PyTorch's plain operations for attention on a CPU, where they take a third of the time."""
+    from lexshift.encode.huggingface import pick_device
+
+    usual = body.config._attn_implementation
+    if pick_device(settings.device).type == "cpu":
+        body.set_attn_implementation("eager")
+    yield
+    body.set_attn_implementation(usual)
 
 
 def has_bfloat16(device: Any) -> bool:

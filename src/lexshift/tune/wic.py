@@ -32,7 +32,7 @@ from lexshift.tune.evaluation import (
 from lexshift.tune.folder import UNFINISHED, TunedModel, find_finished, finish, save_run, tuning_folder
 from lexshift.tune.pairs import Pair, hold_out, read_pairs
 from lexshift.tune.settings import PairSettings
-from lexshift.tune.training import check_libraries, save_model, train, training_arguments
+from lexshift.tune.training import check_libraries, eager_attention, save_model, train, training_arguments
 from lexshift.utils.monitor import Monitor, Silent
 
 
@@ -155,7 +155,7 @@ class _Task:
         """Train with the trainer that ``make`` returns for its arguments, the number of examples and callbacks."""
         settings = self.settings
         total = settings.total(len(self.training))
-        arguments = training_arguments(settings, total, folder, "eval_auc", True, kind)
+        arguments = training_arguments(settings, total, folder, "eval_auc", True, kind, not settings.light)
         make = partial(make, arguments, total * settings.batch)
         return train(make, settings, folder, read_figures, describe_figures, monitor)
 
@@ -168,7 +168,8 @@ class _Task:
         pooling = self.settings.pooling
         network = make_siamese(body, tokenizer, pooling, window, folder / UNFINISHED)
         make = partial(siamese_trainer, network, self.training, self.held_out, self.settings.margin)
-        result = self._train(make, folder, monitor, ARGUMENTS)
+        with eager_attention(network.body, self.settings):
+            result = self._train(make, folder, monitor, ARGUMENTS)
         return network.body, Adaptation(markers=MARKERS, pooling=pooling, layers="last"), result
 
     def _train_projection(self, encoder: Any, folder: Path, monitor: Monitor) -> tuple[Adaptation, dict[str, Any]]:
