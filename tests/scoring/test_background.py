@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from lexshift.encode.adaptation import Calibration
-from lexshift.scoring.background import Background, noise_floor
+from lexshift.scoring.background import DRAWS, Background, noise_floor
+from lexshift.scoring.empirical_null import soft_root
 from lexshift.scoring.gap import gap
 from lexshift.utils.arrays import Matrix
 
@@ -29,10 +31,21 @@ def test_gaps_of_all_usages_are_those_without_the_common_shift() -> None:
     pairs = draw_pairs()
     background = Background(pairs, CALIBRATION)
     expected = [gap(*background.shift.remove(old, new), CALIBRATION) for old, new in pairs.values()]
-    assert background.gaps(200, 28) == pytest.approx(
-        [gap(*background.shift.remove(*pair), CALIBRATION) for pair in pairs.values()], abs=1e-6
-    )
-    assert background.gaps(40, 40) == pytest.approx(expected, abs=1e-6)
+    assert background.gaps(40, 40) == pytest.approx(np.array([expected] * DRAWS), abs=1e-6)
+    assert (background.gaps(200, 300) == background.gaps(40, 40)).all()
+
+
+def test_usages_are_drawn_several_times_if_there_are_more_than_the_word_has() -> None:
+    pairs = draw_pairs()
+    background = Background(pairs, CALIBRATION)
+    found = background.gaps(10, 20)
+    assert found.shape == (DRAWS, 40)
+    assert len(np.unique(found[:, 0])) == DRAWS
+    null, excess = background.null(10, 20)
+    roots = soft_root(found.ravel(), background.floor / 2)
+    assert null.centre == pytest.approx(np.median(roots))
+    assert null.scale == pytest.approx(np.median(roots) - np.quantile(roots, norm.cdf(-1)), rel=1e-3)
+    assert excess == pytest.approx(((roots - null.centre) / null.scale).reshape(DRAWS, 40))
 
 
 def test_ordinary_words_are_reduced_to_the_number_of_usages_of_the_word() -> None:
@@ -46,7 +59,7 @@ def test_word_is_left_out_of_its_own_null() -> None:
     background = Background(draw_pairs(), CALIBRATION)
     null, excess = background.null(40, 40)
     other, others = background.null(40, 40, without="word3")
-    assert (len(excess), len(others)) == (40, 39)
+    assert (excess.shape, others.shape) == ((DRAWS, 40), (DRAWS, 39))
     assert null != other
     assert background.null(40, 40, without="absent")[0] == null
 
@@ -82,7 +95,7 @@ def test_background_depends_on_the_seed_alone() -> None:
     pairs = draw_pairs()
     first, again = Background(pairs, None), Background(dict(reversed(pairs.items())), None)
     assert first.floor == again.floor
-    assert sorted(first.gaps(10, 10)) == sorted(again.gaps(10, 10))
+    assert (first.gaps(10, 10) == again.gaps(10, 10)[:, ::-1]).all()
 
 
 def test_words_with_few_usages_cannot_give_a_floor() -> None:

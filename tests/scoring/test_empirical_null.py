@@ -64,7 +64,7 @@ def test_root_without_noise_is_the_signed_square_root(gaps: np.ndarray) -> None:
 
 
 def test_too_few_ordinary_words_are_an_error() -> None:
-    with pytest.raises(ValueError, match="at least 30 values; got 29"):
+    with pytest.raises(ValueError, match="at least 30 words; got 29"):
         fit_null(np.arange(29.0))
 
 
@@ -85,6 +85,27 @@ def test_rate_is_the_share_of_ordinary_words_among_words_of_the_same_excess() ->
     at = np.array([1.0, 2.0, 2.5, 3.0])
     expected = norm.pdf(at) / ((1 - share) * norm.pdf(at) + share * norm.pdf(at - 3))
     assert local_fdr(at, pool) == pytest.approx(np.minimum(expected, 1), abs=0.08)
+
+
+def test_every_word_counts_once_in_the_rate() -> None:
+    """Written from the definition: the density of all words, each with the mean of the kernels of its draws."""
+    rng = np.random.default_rng(5)
+    draws, requested = rng.normal(size=(3, 40)), np.array([1.5, 4.0, 4.5])
+    width = 0.9 * 43**-0.2
+
+    def rate(z: float) -> float:
+        ordinary = sum(norm.pdf(z, draws[:, word], width).mean() for word in range(40))
+        return float(norm.pdf(z) / ((ordinary + norm.pdf(z, requested, width).sum()) / 43))
+
+    expected = [min(1.0, *(rate(z) for z in np.arange(0, one + 0.005, 0.01))) for one in requested]
+    assert local_fdr(requested, draws) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("count", [150, 100_000])
+def test_extreme_excess_has_the_rate_zero(count: int) -> None:
+    """Between 3 and a million no word is near, so that the density is 0 there."""
+    ordinary = np.linspace(-3, 3, count)
+    assert local_fdr(np.array([0.5, 12.0, 1e6]), ordinary).round(9).tolist()[1:] == [0.0, 0.0]
 
 
 def test_rate_does_not_rise_with_the_excess() -> None:

@@ -9,7 +9,9 @@ documents. The floor is the value that 5 % of these gaps exceed. Halves of few u
 so words with fewer than 20 usages in a corpus count only if no word has more.
 
 **Equal numbers.** A gap varies more if there are few usages. The null distribution of a word is therefore fitted to
-ordinary words that are reduced to a number of usages in each corpus that is not larger than the word's own.
+ordinary words that are reduced to a number of usages in each corpus that is not larger than the word's own. The usages
+are drawn several times, and the null distribution is fitted to all draws together, because a single draw of few usages
+would move it noticeably.
 
 **Noise.** Gaps that are much smaller than half of the noise floor count as noise in the null distribution (see
 :mod:`lexshift.scoring.empirical_null`). Half of the floor is about a standard deviation of the gaps between halves.
@@ -33,6 +35,8 @@ USAGES = 40
 """Maximum number of usages of an ordinary word in each corpus."""
 FLOOR = 0.95
 """Share of the gaps between halves of the same corpus that are below the noise floor."""
+DRAWS = 8
+"""Number of random draws of the usages of an ordinary word."""
 _NOISE = 0.5  # share of the noise floor within which square roots of gaps are made linear
 _SIZES = np.array([2, 3, 5, 7, 10, 14, 20, 28, USAGES])  # numbers of usages to which ordinary words are reduced
 _ENOUGH, _MIN_HALVED = 20, 8  # number of usages that are divided into halves: wanted, and needed
@@ -75,16 +79,17 @@ class Background:
         self.floor = noise_floor(shifted, calibration, documents, seed)
 
     def gaps(self, n_old: int, n_new: int) -> Floats:
-        """Return the gap of each ordinary word, reduced to at most this number of usages in each corpus, (words,)."""
+        """Return the gaps of ordinary words with at most this number of usages in each corpus, (DRAWS, words)."""
         limits = _reduced_size(n_old), _reduced_size(n_new)
         if limits not in self._gaps:
-            found = np.empty(len(self.words))
+            found = np.empty((DRAWS, len(self.words)))
             for i, (word, values, sizes) in enumerate(zip(self.words, self._similarities, self._sizes, strict=True)):
                 rng = generator(self._seed, "gap", word)
-                chosen = [rng.permutation(n)[:limit] for n, limit in zip(sizes, limits, strict=True)]
-                sides = np.zeros(sum(sizes), np.int8)
-                sides[chosen[0]], sides[sizes[0] + chosen[1]] = 1, -1
-                found[i] = gaps(values, sides[None])[0]
+                sides = np.zeros((DRAWS, sum(sizes)), np.int8)
+                for row in sides:
+                    chosen = [rng.permutation(n)[:limit] for n, limit in zip(sizes, limits, strict=True)]
+                    row[chosen[0]], row[sizes[0] + chosen[1]] = 1, -1
+                found[:, i] = gaps(values, sides)
             self._gaps[limits] = found
         return self._gaps[limits]
 
@@ -96,10 +101,14 @@ class Background:
         n_old, n_new : int
         without : str
             A word that is left out, because it is the one that is compared.
+
+        Returns
+        -------
+        EmpiricalNull, ndarray of shape (DRAWS, words)
         """
         found = self.gaps(n_old, n_new)
         if without in self.words:
-            found = np.delete(found, self.words.index(without))
+            found = np.delete(found, self.words.index(without), axis=1)
         null = fit_null(found, noise=_NOISE * max(self.floor, 0.0))
         return null, null.excess(found)
 

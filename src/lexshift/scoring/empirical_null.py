@@ -35,6 +35,7 @@ from lexshift.utils.arrays import Floats
 MIN_WORDS = 30
 """Minimum number of ordinary words for a null distribution."""
 _SIXTEENTH = 0.1587  # the normal distribution has this share below the mean minus one standard deviation
+_LARGEST = 10.0  # a larger excess counts as this one, whose local false discovery rate is practically 0
 _GRID = 0.01  # step of the values at which the local false discovery rate is made monotone
 
 
@@ -78,8 +79,8 @@ def fit_null(gaps: Floats, noise: float = 0.0) -> EmpiricalNull:
 
     Parameters
     ----------
-    gaps : ndarray of shape (n,)
-        At least :data:`MIN_WORDS` values.
+    gaps : ndarray of shape (n,) or (draws, n)
+        The gaps of at least :data:`MIN_WORDS` words, or those of several draws of their usages.
     noise : float
         Size of the noise, c in the formula above.
 
@@ -90,9 +91,10 @@ def fit_null(gaps: Floats, noise: float = 0.0) -> EmpiricalNull:
     >>> round(null.centre, 2), round(null.scale, 2)
     (0.1, 0.02)
     """
-    if len(gaps) < MIN_WORDS:
-        raise ValueError(f"gaps must have at least {MIN_WORDS} values; got {len(gaps)}")
-    low, centre = np.quantile(soft_root(np.asarray(gaps, float), noise), [_SIXTEENTH, 0.5])
+    values = np.asarray(gaps, float)
+    if values.shape[-1] < MIN_WORDS:
+        raise ValueError(f"gaps must be those of at least {MIN_WORDS} words; got {values.shape[-1]}")
+    low, centre = np.quantile(soft_root(values, noise), [_SIXTEENTH, 0.5])
     return EmpiricalNull(float(centre), float(max(centre - low, 1e-6)), noise)
 
 
@@ -103,8 +105,8 @@ def local_fdr(excess: Floats, ordinary: Floats) -> Floats:
     ----------
     excess : ndarray of shape (n,)
         The excess of each requested word.
-    ordinary : ndarray of shape (m,)
-        The excess of the ordinary words.
+    ordinary : ndarray of shape (m,) or (draws, m)
+        The excess of the ordinary words that were not requested, or that for each of several draws of their usages.
 
     Returns
     -------
@@ -119,15 +121,17 @@ def local_fdr(excess: Floats, ordinary: Floats) -> Floats:
     """
     from scipy.stats import norm  # imported here because it is slow
 
-    values = np.asarray(excess, float)
-    pooled = np.concatenate([np.asarray(ordinary, float), values])
-    width = 0.9 * len(pooled) ** -0.2  # Silverman's rule for a standard deviation of 1
-    top = max(float(values.max(initial=0.0)), 0.0)
-    grid = np.arange(0, top + 2 * _GRID, _GRID)
+    values = np.minimum(np.asarray(excess, float), _LARGEST)
+    draws = np.atleast_2d(np.asarray(ordinary, float))
+    count = draws.shape[1] + len(values)
+    width = 0.9 * count**-0.2  # Silverman's rule for a standard deviation of 1
+    grid = np.arange(0, values.max(initial=0.0) + 2 * _GRID, _GRID)
     density = np.zeros(len(grid))
-    for block in np.array_split(pooled, max(len(pooled) // 200, 1)):
-        density += norm.pdf((grid[:, None] - block) / width).sum(axis=1)
-    density /= len(pooled) * width
-    falling = np.minimum.accumulate(np.minimum(norm.pdf(grid) / density, 1.0))
+    for pool, weight in ((draws.ravel(), 1 / len(draws)), (values, 1.0)):
+        for block in np.array_split(pool, max(len(pool) // 200, 1)):
+            density += weight * norm.pdf((grid[:, None] - block) / width).sum(axis=1)
+    density /= count * width
+    null = norm.pdf(grid)
+    falling = np.minimum.accumulate(null / np.maximum(density, null))
     result: Floats = np.where(values > 0, np.interp(values, grid, falling), 1.0)
     return result

@@ -124,17 +124,14 @@ def weigh_gaps(
         The number of usages of each word in both corpora.
     background : Background
     """
-    words = list(gaps)
-    excess, ordinary = np.zeros(len(words)), np.zeros(0)
+    if not gaps:
+        return {}
+    words, excess = list(gaps), np.empty(len(gaps))
     for i, word in enumerate(words):
         null, _ = background.null(*sizes[word], without=word)
         excess[i] = null.excess(gaps[word].value)
-    if words:
-        ordinary = background.null(*(max(n) for n in zip(*sizes.values(), strict=True)))[1]
-    requested = np.array([word not in background.words for word in words], bool)
-    fdr = np.ones(len(words))
-    pool = np.concatenate([ordinary, excess[requested]])  # a control word counts once
-    fdr = local_fdr(excess, pool) if len(words) else fdr
+    _, ordinary = background.null(*(max(n) for n in zip(*sizes.values(), strict=True)))
+    fdr = local_fdr(excess, ordinary[:, [word not in gaps for word in background.words]])
     return {word: Evidence(gaps[word], float(z), float(rate)) for word, z, rate in zip(words, excess, fdr, strict=True)}
 
 
