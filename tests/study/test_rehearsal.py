@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from lexshift import UserError, compare, embed, trace
+from lexshift import UserError, compare, discover, embed, trace
 from lexshift.corpus.reader import CorpusReader
 from lexshift.demo import ExampleEncoder
+from lexshift.encode import loading
 from lexshift.store import early_search, embedding
 from lexshift.study import pipeline
 
@@ -86,6 +87,47 @@ def test_rare_words_are_refused_before_the_encoder_is_loaded(
         compare(*corpora, model="minilm", min_count=31, monitor=False)
     with pytest.raises(RuntimeError, match="the encoder is loaded"):
         compare(*corpora, model="minilm", min_count=30, monitor=False)
+
+
+def test_rare_words_of_discover_are_refused_without_compiled_code(
+    corpora: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(*_: Any) -> None:
+        raise RuntimeError("words are counted with compiled code")
+
+    monkeypatch.setattr(CorpusReader, "count", count)
+    with pytest.raises(UserError, match=r"no word except .* occurs at least 31 times in both corpora"):
+        discover(*corpora, model="minilm", min_count=31, monitor=False)
+    with pytest.raises(RuntimeError, match="compiled code"):  # which also tells names from other words
+        discover(*corpora, model="minilm", min_count=30, monitor=False)
+
+
+def test_absent_lemma_is_refused_without_compiled_code(
+    corpora: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scan(*_: Any) -> None:
+        raise RuntimeError("words are sought with compiled code")
+
+    monkeypatch.setattr(CorpusReader, "scan", scan)
+    with pytest.raises(UserError, match=r"none of the words occurs in the corpora \(match: lemma\)"):
+        compare(*corpora, words=["tree"], match="lemma", language="en", model="minilm", monitor=False)
+    with pytest.raises(RuntimeError, match="compiled code"):  # ran is a form of run
+        compare(*corpora, words=["run"], match="lemma", language="en", model="minilm", monitor=False)
+
+
+def test_model_that_is_not_here_is_refused_before_the_corpora_are_searched(
+    corpora: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_hub_answers", lambda: False)
+    message = r"hub cannot be reached; .*for text in this language, the built-in model 'minilm-senses' needs no network"
+    for words in (["mose"], ["mouse"]):
+        with pytest.raises(UserError, match=message):
+            compare(*corpora, words=words, language="en", model="nobody/nothing", monitor=False)
+        with pytest.raises(UserError, match=message):
+            embed(*corpora, words=words, language="en", model="nobody/nothing", out=tmp_path / "store")
+    monkeypatch.setattr(loading, "_hub_answers", lambda: True)
+    with pytest.raises(UserError, match="none of the words occurs"):  # before the model is downloaded
+        compare(*corpora, words=["mose"], language="en", model="nobody/nothing", monitor=False)
 
 
 def test_other_settings_than_those_of_the_store_are_refused_before_the_encoder_is_loaded(

@@ -347,7 +347,8 @@ def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, t
     for word in forms:
         lowered.setdefault(split_tag(word)[0].lower(), []).append(word)
     for form, lemma in lemma_dictionary(language).items():
-        if fold(form[:1], word_table())[0]:  # excludes clitics such as 'm
-            for word in lowered.get(lemma.lower(), []):
+        words = lowered.get(lemma.lower())
+        if words and fold(form[:1], word_table())[0]:  # excludes clitics such as 'm
+            for word in words:
                 found[word].append(form)
     return {word: tuple(dict.fromkeys(values)) for word, values in found.items()}

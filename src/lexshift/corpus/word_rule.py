@@ -33,6 +33,7 @@ WORD_RULE = 2
 """Version of the rule by which words are found; results of other versions are neither extended nor reused."""
 
 _CHARACTERS = 0x110000
+_MARKS = ("Mn", "Mc", "Me")  # categories of combining marks
 _LETTERS = (range(0x33480), range(0xE0100, 0xE01F0))  # Unicode has letters, digits and marks nowhere else
 MULTIPLIER = 0x9E3779B97F4A7C15
 _UNSPACED = (
@@ -51,13 +52,14 @@ FILTER_MULTIPLIER = 0x9E3779B1
 def word_table() -> FoldTable:
     """Return the table in which letters, digits, marks and the underscore form words, regardless of case."""
     table = np.zeros(_CHARACTERS, np.uint32)
-    for code in chain(*_LETTERS):
-        character = chr(code)
-        if character in APOSTROPHES:
-            continue
-        if character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M":
-            forms = (character.casefold(), character.lower(), character)
-            table[code] = ord(next(form for form in forms if len(form) == 1))
+    for character in map(chr, chain(*_LETTERS)):
+        if character.isalnum() or unicodedata.category(character) in _MARKS:
+            folded = character.casefold()
+            if len(folded) > 1:
+                folded = character.lower()
+            table[ord(character)] = ord(folded if len(folded) == 1 else character)
+    table[[ord(apostrophe) for apostrophe in APOSTROPHES]] = 0
+    table[ord("_")] = ord("_")
     return table
 
 

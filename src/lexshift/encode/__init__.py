@@ -47,7 +47,7 @@ def as_encoder(
     Encoder
     """
     if isinstance(model, (str, os.PathLike)):
-        from lexshift.encode.built_in import known_languages, resolve_model, suggest_built_in
+        from lexshift.encode.built_in import known_languages, resolve_model
         from lexshift.encode.loading import OfflineError, load_model
         from lexshift.utils.monitor import Silent
 
@@ -56,7 +56,7 @@ def as_encoder(
         try:
             loaded, tokenizer, adaptation = load_model(model, revision)
         except OfflineError as error:
-            raise UserError(f"{error} ({suggest_built_in(languages)})") from None
+            raise error.for_text(languages) from None
         encoder = _huggingface_encoder()(loaded, tokenizer, adaptation=adaptation, **options)
         encoder.languages = known_languages(model)
         return encoder

@@ -13,7 +13,7 @@ import os
 import re
 import socket
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from lexshift.encode.adaptation import FILE as RECORD
 from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import merge_adapter, read_adapter
-from lexshift.encode.built_in import AUTO, BUILT_IN, MODEL_FILES
+from lexshift.encode.built_in import AUTO, BUILT_IN, MODEL_FILES, suggest_built_in
 from lexshift.encode.libraries import check_libraries
 from lexshift.encode.sentence_modules import folder_length
 from lexshift.errors import Note, UserError
@@ -42,6 +42,10 @@ _POOLER = ("pooler.", "embeddings.position_ids")  # weights that hidden states d
 
 class OfflineError(UserError):
     """A model is on the hub only, and the hub cannot be reached."""
+
+    def for_text(self, languages: Iterable[str | None]) -> UserError:
+        """Return the error with a sentence that names the built-in encoders for text in some languages."""
+        return UserError(f"{self} ({suggest_built_in(languages)})")
 
 
 def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Path:
@@ -83,6 +87,18 @@ def check_place(name: str | os.PathLike[str]) -> None:
         raise UserError(f"{AUTO!r} selects a model by the language of a text, which is not possible here; name a model")
     if is_path or not _HUB_NAME.fullmatch(text) or text.startswith("."):
         raise UserError(f"no such model folder: {text!r} (looked from {os.getcwd()})")
+
+
+def check_available(name: str | os.PathLike[str], revision: str | None, languages: Iterable[str | None]) -> None:
+    """Raise an error if a model is neither on this machine nor can be downloaded; nothing is read or downloaded.
+
+    The error names the built-in encoders for text in some languages.
+    """
+    check_place(name)
+    text = os.fspath(name)
+    is_here = (isinstance(name, str) and text in BUILT_IN) or os.path.isdir(os.path.expanduser(text))
+    if not (is_here or _find_download(text, revision) or _hub_answers()):
+        raise OfflineError(_explain_offline_use(text, revision)).for_text(languages)
 
 
 def check_folder(folder: Path, name: str) -> None:
@@ -235,28 +251,20 @@ def _load_weights(folder: Path, name: str) -> tuple[Any, Any]:
 
 
 def _from_hub(name: str, revision: str | None) -> Path:
+    folder = _find_download(name, revision)
+    if folder is not None:
+        return folder
+    offline = OfflineError(_explain_offline_use(name, revision))
+    if not _hub_answers():
+        raise offline
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
-        HFValidationError,
         LocalEntryNotFoundError,
         RepositoryNotFoundError,
         RevisionNotFoundError,
     )
 
-    offline = OfflineError(_explain_offline_use(name, revision))
-    try:
-        folder = Path(snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES, local_files_only=True))
-        if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
-            return folder
-    except HFValidationError:
-        raise UserError(
-            f"there is no model {name!r}: it is not a folder here, and not a valid name on the hub"
-        ) from None
-    except (LocalEntryNotFoundError, OSError):
-        pass
-    if not _hub_answers():
-        raise offline
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES))
     except GatedRepoError:
@@ -273,6 +281,23 @@ def _from_hub(name: str, revision: str | None) -> Path:
         raise offline from None
     except Exception as error:  # errors of the connection, from any library
         raise UserError(f"the model {name!r} cannot be downloaded from the hub: {first_line(error)}") from None
+
+
+def _find_download(name: str, revision: str | None) -> Path | None:
+    """Return the folder of a model that was downloaded before, or None."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES, local_files_only=True))
+    except HFValidationError:
+        raise UserError(
+            f"there is no model {name!r}: it is not a folder here, and not a valid name on the hub"
+        ) from None
+    except (LocalEntryNotFoundError, OSError):
+        return None
+    is_whole = (folder / "config.json").is_file() and any(folder.glob("*.safetensors"))
+    return folder if is_whole else None
 
 
 def _explain_offline_use(name: str, revision: str | None) -> str:

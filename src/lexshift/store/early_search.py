@@ -28,9 +28,9 @@ MOST_RECORDS = 8_000_000
 
 
 def is_plain_text(reader: CorpusReader) -> bool:
-    """Return whether all corpora are plain text, as one period each, in which forms of words are sought."""
+    """Return whether all corpora are plain text, as one period each."""
     sources = (source for corpus in reader.corpora.values() for source in find_sources(corpus))
-    return all(source.kind == "text" for source in sources) and reader.match != "lemma" and reader.by is None
+    return all(source.kind == "text" for source in sources) and reader.by is None
 
 
 def is_quick_to_read(reader: CorpusReader) -> bool:
@@ -90,7 +90,7 @@ def find_absent(words: Iterable[str], occurrences: Mapping[str, Occurrences]) ->
 def _suggest(reader: CorpusReader, targets: Targets) -> str:
     """Return a question about the spelling of words that do not occur in small corpora of plain text."""
     size = sum(source.size for corpus in reader.corpora.values() for source in find_sources(corpus))
-    if size > MOST_RECORDS or not is_plain_text(reader):
+    if size > MOST_RECORDS or not is_plain_text(reader) or reader.match == "lemma":
         return ""
     counts = [count_quickly(corpus, reader.readings[label]) for label, corpus in reader.corpora.items()]
     return describe_suggestions(suggest_spellings(targets, counts))

@@ -33,7 +33,7 @@ from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.adaptation import period_numbers
 from lexshift.encode.built_in import resolve_model
-from lexshift.encode.loading import check_place
+from lexshift.encode.loading import check_available
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.store.early_search import absence_error, find_absent, is_quick_to_read, name_some, search_early
@@ -198,7 +198,7 @@ def embed(
         model, _ = resolve_model(model, languages.values(), monitor)
         reader = CorpusReader(labelled, readings, match, sampling, by, monitor)
         if isinstance(model, (str, os.PathLike)):  # an object is loaded already
-            check_place(model)
+            check_available(model, values.get("revision"), languages.values())
             if is_quick_to_read(reader):
                 folder = None if out is None else Path(out)
                 search_early(replace(reader, monitor=Silent()), targets, folder, values["missing"])

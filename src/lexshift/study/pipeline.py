@@ -122,7 +122,7 @@ def _run_study(
         for note in filter(None, (periods.order_note(), date_note)):
             progress.note(note)
         model, choice = resolve_model(settings.model, languages.values(), progress)
-        rehearse(question, periods, readings, targets, settings, language, model)
+        rehearse(question, periods, readings, targets, settings, languages, model)
         encoder = as_encoder(model, languages=languages.values(), **settings.encoder_options())
         warnings = _warn_of_languages(dict(zip(periods.labels, languages.values(), strict=True)), encoder, progress)
         results = None if out is None else stack.enter_context(open_results(out, kind))
