@@ -33,7 +33,7 @@ from tiny_models import (
 )
 from torch import Tensor
 
-from lexshift.encode import as_encoder
+from lexshift.encode import as_encoder, huggingface
 from lexshift.encode.huggingface import HuggingFaceEncoder, longest_sequence, pick_device
 from lexshift.encode.layers import Layers
 from lexshift.encode.protocol import Encoder, Span
@@ -343,6 +343,15 @@ def test_int8_is_close_to_full_precision_and_reports_its_deviation(family: str) 
     assert deviation.max() > 1e-6  # it is an approximation
     np.testing.assert_allclose(full.deviation(sentences, spans), 0, atol=1e-6)
     assert_same(full.encode(sentences, spans), exact)  # the model itself is not modified
+
+
+@pytest.mark.skipif(not huggingface._sums_bytes_exactly(), reason="the processor has no VNNI instructions")
+def test_int8_uses_all_bits_where_sums_of_bytes_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = [s for s in TEXT for _ in range(2)]
+    all_bits = encoder("bert", dtype="int8").deviation(sentences, SPANS)
+    monkeypatch.setattr(huggingface, "_sums_bytes_exactly", lambda: False)
+    fewer = encoder("bert", dtype="int8").deviation(sentences, SPANS)
+    assert all_bits.mean() < 0.6 * fewer.mean()
 
 
 def test_deviation_uses_the_options_of_the_encoder() -> None:

@@ -29,6 +29,7 @@ from lexshift.errors import UserError
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
 
+_EIGHT_BITS = 3  # version of a quantised layer that uses all 8 bits; later ones use 7, as sums may overflow on old CPUs
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 _CPU_BUDGET, _GPU_BUDGET = (
     512,
@@ -406,8 +407,20 @@ def _quantize(model: Any) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            from torch.ao.nn.quantized.dynamic import Linear
             from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
-            return quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig})
+            quantized = quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig})
     except (ImportError, RuntimeError) as error:
         raise UserError(f"this build of torch does not support int8 on the CPU: {error}") from None
+    if _sums_bytes_exactly():
+        for module in quantized.modules():
+            if isinstance(module, Linear):
+                module.version = _EIGHT_BITS
+    return quantized
+
+
+def _sums_bytes_exactly() -> bool:
+    """Return whether the CPU sums products of bytes without overflow (VNNI)."""
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("avx512_vnni") or capabilities.get("avx_vnni"))
