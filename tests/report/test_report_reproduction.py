@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lexshift.benchmark.paper import Cell, Exhibit
+from lexshift.benchmark.paper.exhibit import Cell, Exhibit
 from lexshift.report.reproduction import render
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
