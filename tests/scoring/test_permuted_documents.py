@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.spatial import distance
 
 from lexshift import Metric, permutation_test
-from lexshift.scoring import permutation
 from lexshift.scoring.distance import get
 from lexshift.scoring.distance.metric import side_distances
 from lexshift.scoring.gaussian import Gaussian
+from lexshift.scoring.permutation_stages import LAST_STAGE
 from lexshift.utils.arrays import Floats, Matrix
 
 Documents = tuple[list[str], list[str]]
@@ -149,7 +149,7 @@ def test_change_of_ten_usages_in_six_documents_against_sixty_is_found() -> None:
 
 def test_tail_is_approximated_for_documents_too() -> None:
     old, new, documents = words((20, 20), (60, 60), 0, shift=3.0)
-    result = permutation_test(old, new, "energy", permutation.STAGES[-1][0], documents=documents)
+    result = permutation_test(old, new, "energy", LAST_STAGE, documents=documents)
     assert result.permutations == 100_000
     assert result.tail is not None
     assert result.tail < result.p

@@ -11,7 +11,8 @@ from lexshift.benchmark.control_usages import find_control_usages
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.encode import Encoder
 from lexshift.encode.protocol import optional_attribute
-from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
+from lexshift.scoring.permutation import PermutationTest, permutation_test
+from lexshift.scoring.permutation_stages import add_permutations, first_permutations
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.space import Space, calibration_space

@@ -11,8 +11,9 @@ from lexshift.scoring.background import FLOOR
 from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
 from lexshift.scoring.gap import RESAMPLES
-from lexshift.scoring.permutation import DOCUMENTS, STAGES, USAGES, PermutationTest
+from lexshift.scoring.permutation import DOCUMENTS, USAGES, PermutationTest
 from lexshift.scoring.permutation import MIN_DOCUMENTS as MIN_TESTED_DOCUMENTS
+from lexshift.scoring.permutation_stages import FIRST_STAGE
 from lexshift.study.appeared_words import MIN_DOCUMENTS
 from lexshift.study.settings import ONCE
 from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_PRESENT, MIN_RATIO, Backdrop
@@ -174,7 +175,7 @@ def _tests(result: Result) -> str:
     statistic = f" The test statistic was {tested_by(result)}." if tests else ""
     max_permutations = settings["permutations"]
     if max_permutations == "auto":
-        max_permutations = max((test.permutations for test in tests if not test.exact), default=STAGES[0][0])
+        max_permutations = max((test.permutations for test in tests if not test.exact), default=FIRST_STAGE)
     tail = (
         " If hardly any permutation reached the observed distance, p was approximated by a generalised Pareto "
         "distribution fitted to the largest distances (Knijnenburg et al., 2009)."

@@ -14,7 +14,8 @@ from lexshift.encode.adaptation import Calibration
 from lexshift.errors import UserError, join_names
 from lexshift.scoring.gap import MIN_HALVED, Gap, estimate_gap, similarities
 from lexshift.scoring.group_difference import GroupDifference, estimate_difference
-from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
+from lexshift.scoring.permutation import PermutationTest, permutation_test
+from lexshift.scoring.permutation_stages import add_permutations, first_permutations
 from lexshift.scoring.scores import tested_metric
 from lexshift.store.siblings import Siblings
 from lexshift.study.evidence import GapFinder

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from lexshift.corpus.dated_corpus import split_labels
-from lexshift.scoring.permutation import unresolved_note
+from lexshift.scoring.permutation_stages import unresolved_note
 from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
 from lexshift.scoring.significance import benjamini_hochberg

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexshift.scoring.permutation import (
+from lexshift.scoring.permutation import permutation_test
+from lexshift.scoring.permutation_stages import (
     STAGES,
     add_permutations,
     count_unresolved,
     has_enough_permutations,
-    permutation_test,
     stages,
 )
 from lexshift.scoring.scores import Comparisons, Scoring, score_words
