@@ -12,7 +12,7 @@ from paper_measurements import ENGLISH, cells, dataset, measure_words, rho, scor
 from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.paper.ablation import tabulate_ablation
 from lexshift.benchmark.paper.measurements import Measurements
-from lexshift.benchmark.paper.published import published_figures
+from lexshift.benchmark.paper.published_figures import published_figures
 
 
 @pytest.fixture(scope="module")

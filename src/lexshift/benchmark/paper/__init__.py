@@ -25,6 +25,7 @@ from lexshift.errors import UserError
 from lexshift.study.settings import NO_CONTROL
 from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.quantities import with_unit
 from lexshift.utils.safe_csv import csv_text
 
 FOLDER, RUN = "reproduction", "run.json"
@@ -74,8 +75,8 @@ def reproduce(data: Dataset, *, monitor: Monitor | None = None, **settings: Any)
     judged = [value for word, value in data.graded.items() if word in embedded_data.pairs]
     if len(judged) < _MIN_WORDS:
         raise UserError(
-            f"{data.name!r} has {len(judged)} words with graded gold and {chosen.min_usages} usages in each period; a "
-            f"correlation needs {_MIN_WORDS}"
+            f"{data.name!r} has {with_unit(len(judged), 'words')} with graded gold and at least {chosen.min_usages} "
+            f"usages in each period; a correlation needs {_MIN_WORDS}"
         )
     if len(set(judged)) == 1:
         raise UserError(f"the graded gold of {data.name!r} is the same for all words, so they cannot be ranked")

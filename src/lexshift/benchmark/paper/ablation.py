@@ -11,7 +11,7 @@ import numpy as np
 from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.paper.exhibit import Cell, Exhibit, format_number
 from lexshift.benchmark.paper.measurements import Measurements
-from lexshift.benchmark.paper.published import published_figures
+from lexshift.benchmark.paper.published_figures import published_figures
 from lexshift.utils.arrays import Array, Floats
 
 ABLATION_WORDS = 8
@@ -47,19 +47,20 @@ def tabulate_ablation(measurements: Measurements) -> Exhibit:
     has_labels = bool(measurements.data.binary)
     cells = tuple(_ablation_cells(row, list(scores), has_labels) for row in rows)
     note = (
-        "Ranks by KL with random swapping, scores averaged over repetitions, 1 being the most changed; equal words "
-        f"share the better rank. Shown are the {ABLATION_WORDS} words of the highest gold"
-        f"{' that are labelled changed' if has_labels else ''} and the {ABLATION_WORDS} of the lowest"
-        f"{' that are labelled stable' if has_labels else ''}. Without swapping SSCD is 0 for every word, so "
-        "that rate 0 stands for e_original itself. The last row is Spearman over all words. "
+        "Ranks of words by SSCD with KL and random swapping, with scores averaged over the repetitions. Rank 1 is the "
+        "most changed word; words with equal scores share the better rank. The table shows the "
+        f"{ABLATION_WORDS} words with the highest gold{' among those labelled changed' if has_labels else ''} and the "
+        f"{ABLATION_WORDS} words with the lowest gold{' among those labelled stable' if has_labels else ''}. Without "
+        "swapping, SSCD is 0 for every word; the column of rate 0 therefore ranks by e_original. The last row is "
+        "Spearman's rank correlation over all words. "
     )
     if len(published):
-        note += "Below ours, small: the paper's, with MLM_temp, of the words that it shows."
+        note += "The small figures below ours are those of the paper, with MLM_temp, for the words that it shows."
     else:
         note += "The paper has no ranks for this data set."
     columns = ("word", "gold", *(("changed",) if has_labels else ()))
     columns += ("rate 0", "rate 0.1", f"best rate ({best:g})", "rate 1")
-    return Exhibit("ablation", "Words at some swap rates", note, pd.DataFrame(rows), columns, cells)
+    return Exhibit("ablation", "Ranks of words at several swap rates", note, pd.DataFrame(rows), columns, cells)
 
 
 def _ablation_words(measurements: Measurements) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.benchmark.paper.exhibit import Cell, Exhibit, format_number, format_scaled, format_spread
 from lexshift.benchmark.paper.measurements import DIVERGENCES, Measurements, best_row
-from lexshift.benchmark.paper.published import published_figures
+from lexshift.benchmark.paper.published_figures import published_figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +26,11 @@ def tabulate_rates(measurements: Measurements, strategy: str) -> Exhibit:
         return Cell(format_number(row["spearman_each"]), published, row["best"])
 
     by, _, normalised = strategy.partition(", ")
-    title = f"Swap rates: {'random swapping' if by == 'random' else 'swapping by distance'}"
+    title = f"Swap rates: {'random swapping' if by == 'random' else 'distance-based swapping'}"
     title += ", normalised by corpus size" if normalised else ""
     note = (
-        "Spearman's rank correlation with the gold, of each repetition, averaged over the repetitions. The best rate "
-        f"of each metric is marked. {_explain_published(encoders)}"
+        "Spearman's rank correlation of the scores with the gold, computed for each repetition and averaged over the "
+        f"repetitions. The best rate of each metric is marked. {_explain_published(encoders)}"
     )
     columns = ("metric", *(f"{rate:g}" for rate in measurements.grid.rates))
     rows = _group_rows(_mark_best(table), "metric", encoders, show)
@@ -49,8 +49,8 @@ def tabulate_divergences(measurements: Measurements) -> Exhibit:
         return Cell(format_spread(row["spearman_each"], row["spearman_each_sd"]), published, row["best"])
 
     note = (
-        "Spearman with random swapping: mean and standard deviation over the repetitions. "
-        f"{_explain_published(encoders)}"
+        "Spearman's rank correlation with random swapping: mean and standard deviation over the repetitions. The best "
+        f"rate of each divergence is marked. {_explain_published(encoders)}"
     )
     rows = _group_rows(_mark_best(table), "rate", encoders, show)
     return Exhibit("divergences", "Divergences and their spread", note, table, ("rate", *DIVERGENCES), rows)
@@ -77,7 +77,8 @@ def tabulate_summary(measurements: Measurements) -> Exhibit:
         )
     published = published_figures("summary", measurements.data.name).drop(columns="encoder").set_index("metric")
     table = pd.DataFrame(rows).join(published.add_prefix("paper_MLM_temp_"), on="metric")
-    headings = ["metric", "best Spearman", "best rate", "estimated rate", "Spearman there", "e_original alone"]
+    headings = ["metric", "best Spearman", "best rate", "estimated rate", "Spearman at the estimate"]
+    headings.append("Spearman of e_original")
     if table.filter(like="paper").notna().any(axis=None):
         headings += ["MLM_temp: Spearman", "MLM_temp: best rate", "MLM_temp: estimated rate"]
     shown = list(table.columns[1 : len(headings)])
@@ -86,10 +87,10 @@ def tabulate_summary(measurements: Measurements) -> Exhibit:
         for row in table.to_dict("records")
     )
     note = (
-        "Random swapping. The best rate is chosen by the gold, so the best Spearman is optimistic. The estimated rate "
-        "needs no gold: it is the one of least e_swap, averaged over words and repetitions."
+        "Swapping is random. The best rate is chosen with the gold, so the best Spearman is optimistic. The estimated "
+        "rate needs no gold: it is the rate at which e_swap, averaged over words and repetitions, is smallest."
     )
-    return Exhibit("summary", "The best rate and the estimated one", note, table, tuple(headings), cells)
+    return Exhibit("summary", "The best and the estimated swap rate", note, table, tuple(headings), cells)
 
 
 def tabulate_curve(measurements: Measurements) -> Exhibit:
@@ -109,9 +110,9 @@ def tabulate_curve(measurements: Measurements) -> Exhibit:
         parts.append(pd.DataFrame(columns))
     table = pd.concat(parts, ignore_index=True)
     note = (
-        "The distance that is left after random swapping, averaged over the words, with its standard deviation over "
-        "the repetitions. Nothing is swapped at rate 0, which is e_original. The least value of each curve is marked: "
-        "its rate is the estimated one."
+        "The distance after random swapping (e_swap), averaged over the words, with its standard deviation over the "
+        "repetitions. At rate 0 nothing is swapped, and the distance is e_original. The smallest value of each curve "
+        "is marked; its rate is the estimated one."
     )
 
     def show(row: dict[str, Any]) -> Cell:
@@ -153,6 +154,6 @@ def _explain_published(encoders: Sequence[str]) -> str:
     if not encoders:
         return "The paper has no figures for this data set and strategy."
     return (
-        f"Below ours, small: the paper's, with {' and '.join(encoders)}. "
+        f"The small figures below ours are those of the paper, with {' and '.join(encoders)}. "
         "The paper prints these correlations without their signs; ours keep them."
     )

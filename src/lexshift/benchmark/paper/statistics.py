@@ -22,7 +22,8 @@ def tabulate_statistics(data: Dataset) -> Exhibit:
         (Cell(str(label)), *(Cell(f"{n:,}") for n in sizes)) for label, *sizes in table.itertuples(index=False)
     )
     note = (
-        "Sentences and tokens are those of the files that were read. Usages are the occurrences of targets in them. A "
-        "release that holds only sentences with targets is smaller than the corpora that the paper describes."
+        "Sentences, tokens and types are those of the files that were read. Usages are the occurrences of the target "
+        "words in them. A release that holds only sentences with target words is smaller than the corpora that the "
+        "paper describes."
     )
     return Exhibit("statistics", "The data", note, table, tuple(table.columns), cells)

@@ -12,7 +12,7 @@ from lexshift.benchmark.evaluation import evaluate_system
 from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.paper.exhibit import DASH, Cell, Exhibit, format_number, format_spread
 from lexshift.benchmark.paper.measurements import DIVERGENCES, DSCD, Measurements, best_row
-from lexshift.benchmark.paper.published import published_figures
+from lexshift.benchmark.paper.published_figures import published_figures
 from lexshift.benchmark.systems import SystemScores
 from lexshift.scoring.distance import DISTANCES
 from lexshift.utils.arrays import Floats
@@ -47,10 +47,11 @@ def tabulate_effectiveness(measurements: Measurements) -> Exhibit:
     rows += _published_row("XL-LEXEME", _published_figure(measurements, _SUPERVISED, "APD"))
     table = pd.DataFrame(rows)
     note = (
-        "Liu et al. (2021) score a word by the cosine distance of means. Their permutation test drops words with p of "
-        "0.005 or more, their false discovery rate those with q above 0.05 as well, so that fewer words are judged. "
-        "SSCD judges all words: Spearman of each repetition, averaged, with random swapping at the metric and rate "
-        "that are best. They are chosen by the gold, as in the paper, and the figure is therefore optimistic."
+        "Liu et al. (2021) score a word by the cosine distance between the means of its usages. Their permutation test "
+        "drops words with p of 0.005 or more, and their control of the false discovery rate also drops words with q "
+        "above 0.05, so that fewer words are judged. SSCD judges all words. Its figure is Spearman's rank correlation "
+        "of each repetition of random swapping, averaged, with the best metric and rate. These are chosen with the "
+        "gold, as in the paper, and the figure is therefore optimistic."
     )
     columns = ("system", "setting", "Spearman", "words", "paper (encoder)")
     cells = _system_rows(table, lambda row: (format_number(row["spearman"]), format_number(row["words"], 0)))
@@ -104,10 +105,11 @@ def tabulate_comparison(measurements: Measurements) -> Exhibit:
 
     table = pd.DataFrame(rows)
     note = (
-        "Spearman of the scores averaged over repetitions, with the 95 % bootstrap interval of the words; and Spearman "
-        "of each repetition, mean and standard deviation, which is what the paper gives for SSCD. What is called best "
-        "is chosen by the gold and is therefore optimistic; the estimated rate needs no gold. Temporal attention and "
-        "XL-LEXEME need models of their own: they are shown where the paper has a figure."
+        "Spearman's rank correlation of the scores averaged over the repetitions, with its 95 % interval from a "
+        "bootstrap of the words, and the mean and standard deviation of the correlations of single repetitions, which "
+        "the paper gives for SSCD. Settings that are called best are chosen with the gold, so their figures are "
+        "optimistic; the estimated rate needs no gold. Temporal attention and XL-LEXEME need models of their own and "
+        "are not run: they are shown where the paper has a figure."
     )
     columns = ("system", "setting", "Spearman", "95 % interval", "per repetition", "paper (encoder)")
     rows_shown = _system_rows(table, show)

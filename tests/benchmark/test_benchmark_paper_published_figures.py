@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lexshift.benchmark.paper.published import published_figures, published_name
+from lexshift.benchmark.paper.published_figures import published_figures, published_name
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.sscd import RATES
 

@@ -1,4 +1,4 @@
-"""The figures that the paper printed, from the tables in the folder ``published_figures``.
+"""The figures that the paper printed, from the tables in the folder ``published_tables``.
 
 Correlations of the paper's appendix are printed there without their signs.
 """
@@ -35,7 +35,7 @@ def published_figures(table: str, name: str) -> pd.DataFrame:
 def _read_figures(table: str) -> pd.DataFrame:
     import pandas as pd
 
-    with files("lexshift.benchmark.paper").joinpath("published_figures", f"{table}.csv").open("rb") as stream:
+    with files("lexshift.benchmark.paper").joinpath("published_tables", f"{table}.csv").open("rb") as stream:
         return pd.read_csv(stream, dtype={"word": str})
 
 
