@@ -257,13 +257,13 @@ def _percent(backdrop: Backdrop) -> str:
 
 
 def _groups(result: Result) -> str:
-    found, settings = result.group_comparison, result.settings
-    assert found is not None
-    names, alpha = f"{', '.join(found.names[:-1])} and {found.names[-1]}", settings["alpha"]
-    what = "folder of the files" if found.column == FOLDER else found.column
+    comparison, settings = result.group_comparison, result.settings
+    assert comparison is not None
+    names, alpha = f"{', '.join(comparison.names[:-1])} and {comparison.names[-1]}", settings["alpha"]
+    what = "folder of the files" if comparison.column == FOLDER else comparison.column
     n_tests, n_pairs = (
         sum(part is not None for part in parts)
-        for parts in ([change.test for change in found.changes], [pair.difference for pair in found.pairs])
+        for parts in ([change.test for change in comparison.changes], [pair.difference for pair in comparison.pairs])
     )
     return (
         f"To separate changes over time from changes in who is talking, the gap between the corpora was also estimated "
@@ -292,9 +292,9 @@ def _senses(result: Result) -> str:
     )
     rule = _CLUSTERINGS[settings["clustering"]]
     if settings["inventory"] is None:
-        found = f"divided into senses by {rule}"
+        division = f"divided into senses by {rule}"
     else:
-        found = f"assigned to the senses of an inventory, or to new senses that were found by {rule}"
+        division = f"assigned to the senses of an inventory, or to new senses that were found by {rule}"
     share = result.run["senses"].get("selected_share", 1)
     words, selected = "each word", ""
     if share < 1:
@@ -305,7 +305,7 @@ def _senses(result: Result) -> str:
             "(Benjamini and Bogomolov, 2014)"
         )
     return (
-        f"The occurrences of {words} in both corpora together were {found}. The probability that two occurrences "
+        f"The occurrences of {words} in both corpora together were {division}. The probability that two occurrences "
         f"share a sense, given the cosine of their embeddings, was {calibrated}. For each sense, p is the probability "
         f"of a difference between its shares in the two corpora at least as large, if occurrences (or whole documents, "
         f"where a document contains several of them) were assigned to the corpora at random. The false discovery rate "

@@ -31,16 +31,16 @@ def presence_groups(result: StudyResult, studied: Sequence[dict[str, Any]] = ())
         ``studied``), rest (further words with their numbers of occurrences), more (number of words left out).
     """
     labels = result.run["corpora"][0]["name"], result.run["corpora"][-1]["name"]
-    names, known = {word.casefold() for word in result.words}, {entry["word"].casefold() for entry in studied}
+    names, listed = {word.casefold() for word in result.words}, {entry["word"].casefold() for entry in studied}
     groups = []
     for verdict, side in ((APPEARED, OLD_NEW[1]), (DISAPPEARED, OLD_NEW[0])):
         words = [entry | {"is_studied": True} for entry in studied if entry["verdict"] == verdict]
-        found = [] if result.appeared_words is None else result.appeared_words.select(verdict)
-        found = [word for word in found if word.word.casefold() not in known]
-        words += [_entry(word, labels, word.word.casefold() in names) for word in found[:LISTED]]
-        rest = [[word.word, *word.counts] for word in found[LISTED : LISTED + _NAMED]]
+        appeared = [] if result.appeared_words is None else result.appeared_words.select(verdict)
+        appeared = [word for word in appeared if word.word.casefold() not in listed]
+        words += [_entry(word, labels, word.word.casefold() in names) for word in appeared[:LISTED]]
+        rest = [[word.word, *word.counts] for word in appeared[LISTED : LISTED + _NAMED]]
         if words:
-            more = max(len(found) - LISTED - _NAMED, 0)
+            more = max(len(appeared) - LISTED - _NAMED, 0)
             groups.append({"verdict": verdict, "side": side, "words": words, "rest": rest, "more": more})
             groups[-1]["n_studied"] = sum(entry["verdict"] == verdict for entry in studied)
     return groups
