@@ -41,27 +41,19 @@ from lexshift.study.study_plan import CorpusPlan, StorePlan, StudyPlan, TimeRang
 from lexshift.study.words import choose_words, describe_choice, read_named_words
 from lexshift.utils import checks
 from lexshift.utils.files import disk_faults
-from lexshift.utils.monitor import Monitor, Silent, watching
+from lexshift.utils.monitor import ForwardingMonitor, Monitor, Silent, watching
 
 EMBED = "embed"
 NAMED = "named by the user"
 """How the words of a study were chosen if the user named them."""
 
 
-class NoteCollector:
+class NoteCollector(ForwardingMonitor):
     """A monitor that passes progress on, and collects notes instead of showing them."""
 
     def __init__(self, monitor: Monitor) -> None:
-        self._monitor = monitor
+        super().__init__(monitor)
         self.notes: list[str] = []
-
-    def stage(self, name: str, total: int, unit: str) -> None:
-        """Begin a stage."""
-        self._monitor.stage(name, total, unit)
-
-    def advance(self, done: int, items: int = 0, status: str = "") -> None:
-        """Report progress in the present stage."""
-        self._monitor.advance(done, items, status)
 
     def note(self, text: str) -> None:
         """Collect a note."""
