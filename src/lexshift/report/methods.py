@@ -76,7 +76,7 @@ def methods(result: Result) -> list[str]:
     """Return paragraphs that describe the data, the embeddings, the scores, the tests, the verdicts and the senses."""
     paragraphs = [_data(result), _embedding(result), _scores(result), _tests(result)]
     paragraphs += [_verdicts(result)] if result.scores.words else []
-    paragraphs += [_appeared(result)] if result.appeared_words is not None and result.appeared_words.words else []
+    paragraphs += [_appeared_words(result)] if result.appeared_words is not None and result.appeared_words.words else []
     paragraphs += [_groups(result)] if result.group_comparison is not None else []
     return [*paragraphs, _senses(result)] if result.senses else paragraphs
 
@@ -240,7 +240,7 @@ def _verdicts(result: Result) -> str:
     )
 
 
-def _appeared(result: Result) -> str:
+def _appeared_words(result: Result) -> str:
     assert result.appeared_words is not None
     alpha, least = result.settings["alpha"], result.settings["min_usages"]
     return (

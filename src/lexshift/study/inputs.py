@@ -26,7 +26,7 @@ from lexshift.utils.monitor import Monitor
 
 @dataclass(frozen=True)
 class StudyInputs:
-    """What a run, or a plan of it, has checked before it chooses words.
+    """The inputs of a run, or of a plan of one, checked before words are chosen.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class StudyInputs:
 
     @property
     def sampling(self) -> dict[str, Any] | None:
-        """How the usages of a word are sampled; None if all of them are used."""
+        """The sampling of the usages of a word; None if all of them are used."""
         limit = self.settings.max_per_word
         if self.question == DISCOVER:
             return {"max_per_word": limit, "seed": self.settings.sample_seed if limit else 0, "shared": True}
