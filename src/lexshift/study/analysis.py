@@ -80,28 +80,30 @@ def analyse(
     run["appeared"] = None if chosen.appeared is None else chosen.appeared.record()
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
-    evidence: dict[str, Any] = {"controls": controls, "appeared_words": chosen.appeared}
-    if finder is None:
+    further: dict[str, Any] = {"controls": controls, "appeared_words": chosen.appeared}
+    if finder is None:  # a trace
         history = find_history(usages, settings, monitor)
-        evidence["evidence"], evidence["backdrops"] = compare_ends(
+        evidence, backdrops = compare_ends(
             usages, ordinary, calibration, judged_space, settings.seed, settings.alpha, monitor
         )
-        trace = Trace(*shared, scores.words, *history, **evidence)
+        trace = Trace(*shared, scores.words, *history, evidence=evidence, backdrops=backdrops, **further)
         run["background"] = asdict(trace.backdrop) | {"periods": list(trace.ends)}
         return trace
-    evidence["evidence"], backdrop = finder.find(settings.alpha, monitor)
-    run["background"], evidence["backdrop"] = asdict(backdrop), backdrop
+    evidence, backdrop = finder.find(settings.alpha, monitor)
+    run["background"] = asdict(backdrop)
+    groups = None
     if settings.groups is not None:
         group_finder = GroupFinder(siblings, targets.words, usages, finder, calibration, settings)
-        groups = evidence["group_comparison"] = group_finder.find(backdrop.floor, monitor)
+        groups = group_finder.find(backdrop.floor, monitor)
         if note := groups.note():
             run["notes"].append(note)
             monitor.note(note)
+    further |= {"evidence": evidence, "backdrop": backdrop, "group_comparison": groups}
     first, second = inputs.periods.labels
     by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     if chosen.vocabulary is None or inputs.question == COMPARE:
-        return Result(*shared, by_word, (first, second), **evidence)
-    return Discovery(*shared, by_word, (first, second), chosen.vocabulary, **evidence)
+        return Result(*shared, by_word, (first, second), **further)
+    return Discovery(*shared, by_word, (first, second), chosen.vocabulary, **further)
 
 
 def _score(
