@@ -46,14 +46,14 @@ class CorpusSentences:
     Attributes
     ----------
     sentences : list of Sentence
-    found : int
+    n_sentences : int
         Number of sentences in the corpus.
     skipped : dict of str to int
         How much text was skipped or altered, by reason.
     """
 
     sentences: list[Sentence]
-    found: int
+    n_sentences: int
     skipped: dict[str, int]
 
     def documents(self) -> dict[str, str]:

@@ -66,8 +66,8 @@ class SenseSources:
 
     def record(self) -> dict[str, str]:
         """Return the checksums of the dictionaries."""
-        given = {"inventory": self.inventory, "dictionary": self.dictionary}
-        return {name: source.tally.content for name, source in given.items() if source is not None}
+        dictionaries = {"inventory": self.inventory, "dictionary": self.dictionary}
+        return {name: source.tally.content for name, source in dictionaries.items() if source is not None}
 
 
 def read_sources(settings: Settings, language: str | None) -> SenseSources:
