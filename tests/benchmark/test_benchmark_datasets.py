@@ -297,7 +297,7 @@ def test_command_reports_skipped_usages(tmp_path: Path, capsys: pytest.CaptureFi
         "period sentences tokens types usages usages of a word",
         "2 1 2 2 2 2 to 2",
         "3 1 2 2 3 3 to 3",
-        "gold for 1 word: mean relatedness of usages across periods, turned",
+        "gold for 1 word: mean relatedness of usages across periods, with its sign reversed",
         "left out: 1 usage of other periods",
         "word 2 3 graded changed",
         "plane 2 3 -2.500",

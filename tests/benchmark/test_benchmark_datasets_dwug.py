@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from loaded_data import usage_rows
 
 from lexshift.benchmark.datasets.dataset import Dataset, TextSize
 from lexshift.benchmark.datasets.dwug import is_dwug, load_dwug
@@ -49,14 +49,6 @@ def release(folder: Path, groups: tuple[str, ...] = ("1", "2")) -> Path:
     return folder
 
 
-def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Return word, period, sentence and text of the span of each usage."""
-    return [
-        (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
-        for row in data.usages.to_pylist()
-    ]
-
-
 def complaint(folder: Path) -> str:
     """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
@@ -88,7 +80,7 @@ def test_release_with_clusters_is_read(tmp_path: Path) -> None:
     data = load_dwug(folder)
     assert (data.name, data.kind, data.language, data.periods) == ("dwug_en", "DWUG or DURel release", "en", ("1", "2"))
     assert data.words == ("plane_nn", "tree_nn")
-    assert rows(data) == [
+    assert usage_rows(data) == [
         ("plane_nn", "old", "A plane.", "plane"),
         ("plane_nn", "old", "The plane", "plane"),
         ("plane_nn", "new", "By plane.", "plane"),
@@ -151,7 +143,7 @@ def test_earlier_period_is_the_one_that_sorts_first(
 ) -> None:
     data = load_dwug(release(tmp_path, groups))
     assert data.periods == expected
-    sentences = {row[2] for row in rows(data) if row[1] == "old"}
+    sentences = {row[2] for row in usage_rows(data) if row[1] == "old"}
     assert sentences == {f"The {word}s of {expected[0]}, a {word}." for word in ("plane", "tree")}
     assert data.counts().to_numpy().tolist() == [[1, 1], [1, 1]]
 
@@ -261,7 +253,7 @@ def test_columns_may_be_reordered_added_or_omitted(tmp_path: Path) -> None:
         "\t0:5\tplane\t2\tplane_nn\n"
     )
     data = load_dwug(tmp_path)
-    assert rows(data) == [("plane_nn", "old", "A plane", "plane"), ("plane_nn", "new", "plane", "plane")]
+    assert usage_rows(data) == [("plane_nn", "old", "A plane", "plane"), ("plane_nn", "new", "plane", "plane")]
     assert data.usages["date"].null_count == 2
 
 
@@ -287,7 +279,7 @@ def test_sentence_with_several_words_is_counted_once_in_the_text_size(tmp_path: 
         write_uses(tmp_path, lemma, [spanned("1", shared), spanned("1", shared), spanned("2", f"My [{word}]")])
     data = load_dwug(tmp_path)
     for period, size in zip(("old", "new"), data.texts, strict=True):
-        sentences = {row[2] for row in rows(data) if row[1] == period}
+        sentences = {row[2] for row in usage_rows(data) if row[1] == period}
         tokens = [token for sentence in sentences for token in sentence.split()]
         assert size == TextSize(len(sentences), len(tokens), len(set(tokens)))
     assert data.texts == (TextSize(1, 6, 6), TextSize(2, 4, 3))
@@ -402,7 +394,7 @@ def test_senses_are_the_clusters_of_the_usages(tmp_path: Path, folder: str) -> N
     path.parent.mkdir(parents=True)
     path.write_text("identifier\tcluster\nid-0\t1\nid-1\t0\nid-3\t-1\n", "utf-8")  # id-2 is missing
     data = load_dwug(tmp_path)
-    assert [row[1] for row in rows(data)] == ["old", "old", "new", "new", "old", "new"]
+    assert [row[1] for row in usage_rows(data)] == ["old", "old", "new", "new", "old", "new"]
     assert data.senses == ("0", None, "1", None, None, None)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loaded_data import usage_rows
 
-from lexshift.benchmark.datasets.dataset import Dataset, TextSize
+from lexshift.benchmark.datasets.dataset import TextSize
 from lexshift.benchmark.datasets.liverpool import is_liverpool, load_liverpool
 from lexshift.errors import UserError
 
@@ -64,14 +64,6 @@ def posts(*bodies: str) -> str:
     )
 
 
-def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Return word, period, sentence and text of the span of each usage."""
-    return [
-        (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
-        for row in data.usages.to_pylist()
-    ]
-
-
 def complaint(folder: Path) -> str:
     """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
@@ -95,7 +87,7 @@ def test_contexts_are_assigned_to_their_words_and_periods(tmp_path: Path) -> Non
     assert data.binary == {}
     first = "Now that my Columbus Crew keep signing, crew!"
     last = "Crewless, crews and a crewed boat"
-    assert rows(data) == [
+    assert usage_rows(data) == [
         ("crew", "old", first, "Crew"),
         ("crew", "old", first, "crew"),
         ("crew", "old", "the whole crew", "crew"),
@@ -113,7 +105,7 @@ def test_contexts_are_assigned_to_their_words_and_periods(tmp_path: Path) -> Non
 
 def test_inflected_forms_are_used_only_if_the_word_itself_is_absent(tmp_path: Path) -> None:
     contexts = "TARGET WORD: crew\n*2011-13*\nthe crews of a crew\n*2017*\nscrews, crews\n"
-    assert rows(load_liverpool(release(tmp_path, contexts))) == [
+    assert usage_rows(load_liverpool(release(tmp_path, contexts))) == [
         ("crew", "old", "the crews of a crew", "crew"),
         ("crew", "new", "screws, crews", "crews"),
     ]
@@ -221,7 +213,7 @@ def test_dumps_are_read_by_sentence_and_replace_the_contexts(tmp_path: Path) -> 
         new=posts("[removed]", "Mata and his crew, with Mata."),
     )
     data = load_liverpool(folder)
-    assert rows(data) == [
+    assert usage_rows(data) == [
         ("crew", "old", "Who is the Crew?", "Crew"),
         ("crew", "old", "The crew!", "crew"),
         ("crew", "new", "Mata and his crew, with Mata.", "crew"),
@@ -259,7 +251,7 @@ def test_dumps_may_have_several_files_and_need_no_contexts(tmp_path: Path) -> No
         },
     )
     assert is_liverpool(folder)
-    assert [row[1:3] for row in rows(load_liverpool(folder))] == [
+    assert [row[1:3] for row in usage_rows(load_liverpool(folder))] == [
         ("old", "crew 11."),
         ("old", "crew 12."),
         ("old", "crew 13."),
@@ -274,7 +266,7 @@ def test_dumps_of_only_one_period_are_not_used(tmp_path: Path) -> None:
 
 def test_whitespace_in_a_dump_is_collapsed_to_one_space(tmp_path: Path) -> None:
     folder = release(tmp_path, None, old=posts("  My \t  crew  "), new=posts("crew"))
-    assert rows(load_liverpool(folder))[0] == ("crew", "old", "My crew", "crew")
+    assert usage_rows(load_liverpool(folder))[0] == ("crew", "old", "My crew", "crew")
 
 
 @pytest.mark.parametrize(
@@ -293,7 +285,7 @@ def test_whitespace_in_a_dump_is_collapsed_to_one_space(tmp_path: Path) -> None:
 )
 def test_words_in_a_dump_are_found_next_to_any_punctuation(tmp_path: Path, body: str) -> None:
     folder = release(tmp_path, None, old=posts(body), new=posts("A Crew!"))
-    found = [row[1:] for row in rows(load_liverpool(folder))]
+    found = [row[1:] for row in usage_rows(load_liverpool(folder))]
     assert found == [("old", body, "crew"), ("new", "A Crew!", "Crew")]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loaded_data import usage_rows
 
 from lexshift.benchmark.datasets.dataset import Dataset, TextSize
 from lexshift.benchmark.datasets.semeval import is_semeval, load_semeval
@@ -39,14 +39,6 @@ def release(
     for name, content in (truth or {}).items():
         (folder / "truth" / f"{name}.txt").write_text(content, "utf-8")
     return folder
-
-
-def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Return word, period, sentence and text of the span of each usage."""
-    return [
-        (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
-        for row in data.usages.to_pylist()
-    ]
 
 
 def complaint(folder: Path) -> str:
@@ -83,7 +75,7 @@ def test_english_release_is_read(tmp_path: Path) -> None:
     assert (data.name, data.language, data.periods) == ("semeval2020_ulscd_eng", "en", ("corpus1", "corpus2"))
     assert data.kind == "SemEval-2020 Task 1"
     assert data.words == ENGLISH
-    assert rows(data) == [
+    assert usage_rows(data) == [
         ("plane_nn", "old", "the plane of a circle", "plane"),
         ("plane_nn", "old", "a tree by a plane", "plane"),
         ("tree_nn", "old", "a tree by a plane", "tree"),
@@ -110,7 +102,7 @@ def test_latin_targets_have_their_part_of_speech_after_a_hash(tmp_path: Path) ->
     )
     data = load_semeval(folder)
     assert data.language == "la"
-    assert rows(data) == [
+    assert usage_rows(data) == [
         ("acerbus#a", "old", "sum acerbus qui virtus", "acerbus"),
         ("virtus#n", "old", "sum acerbus qui virtus", "virtus"),
         ("virtus#n", "new", "virtus virtus virtus#v", "virtus"),
@@ -125,7 +117,7 @@ def test_targets_without_a_part_of_speech_are_unchanged(tmp_path: Path, suffix: 
     )
     data = load_semeval(folder, suffix)
     assert data.language == "de"
-    assert rows(data) == [
+    assert usage_rows(data) == [
         ("Ohrwurm", "old", "ein Ohrwurm", "Ohrwurm"),
         ("überspannen", "new", "wir überspannen", "überspannen"),
     ]
@@ -141,7 +133,7 @@ def test_language_is_taken_from_the_folder_name(tmp_path: Path, name: str, langu
 
 def test_parts_of_speech_can_be_kept(tmp_path: Path) -> None:
     folder = release(tmp_path, old="tree_nn plane_nn , plane_nn\n")
-    assert rows(load_semeval(folder, "keep")) == [
+    assert usage_rows(load_semeval(folder, "keep")) == [
         ("plane_nn", "old", "tree_nn plane_nn , plane_nn", "plane_nn"),
         ("plane_nn", "old", "tree_nn plane_nn , plane_nn", "plane_nn"),
         ("tree_nn", "old", "tree_nn plane_nn , plane_nn", "tree_nn"),
@@ -153,7 +145,7 @@ def test_parts_of_speech_can_be_kept(tmp_path: Path) -> None:
 def test_parts_of_speech_are_stripped_from_targets_only(tmp_path: Path) -> None:
     folder = release(tmp_path, ("plane_nn", "tree_nn"), "boat_nn tree_vb xtree_nn plane_nn tree_nnn tree_nn .\n")
     sentence = "boat_nn tree_vb xtree_nn plane tree_nnn tree ."
-    assert rows(load_semeval(folder))[:2] == [
+    assert usage_rows(load_semeval(folder))[:2] == [
         ("plane_nn", "old", sentence, "plane"),
         ("tree_nn", "old", sentence, "tree"),
     ]
@@ -184,7 +176,7 @@ def test_spans_cover_the_word_at_any_position(tmp_path: Path, line: str, sentenc
 @pytest.mark.parametrize("space", ["\t", "\u00a0", "\u3000", " \t "])
 def test_other_targets_are_stripped_next_to_any_whitespace(tmp_path: Path, space: str) -> None:
     data = load_semeval(release(tmp_path, old=space.join(["tree_nn", "plane_nn", "circle_vb"]) + "\n"))
-    assert rows(data)[0] == ("plane_nn", "old", space.join(["tree", "plane", "circle"]), "plane")
+    assert usage_rows(data)[0] == ("plane_nn", "old", space.join(["tree", "plane", "circle"]), "plane")
 
 
 TOKENS = st.sampled_from(
@@ -217,7 +209,7 @@ def test_stripping_changes_only_the_parts_of_speech_of_targets(
                         expected.append((word, period, number, "".join(parts), start, start + len(bare[word])))
     names = ("word", "corpus", "line", "sentence", "start", "end")
     assert list(zip(*(data.usages[name].to_pylist() for name in names), strict=True)) == expected
-    assert all(what == bare[word] for word, _, _, what in rows(data))
+    assert all(what == bare[word] for word, _, _, what in usage_rows(data))
     for size, lines in zip(data.texts, corpora, strict=True):
         tokens = " ".join(lines).split()
         assert size == TextSize(len(lines), len(tokens), len(set(tokens)))
@@ -241,8 +233,8 @@ def test_tokens_can_be_read_instead_of_lemmas(tmp_path: Path) -> None:
     release(tmp_path / "other", ("Ohrwurm",), "eines Ohrwurm\n", "des Ohrwurm\n", "token")
     for name in ("corpus1", "corpus2"):
         (tmp_path / "other" / name / "token").rename(folder / name / "token")
-    assert [row[2] for row in rows(load_semeval(folder))] == ["ein Ohrwurm", "der Ohrwurm"]
-    assert [row[2] for row in rows(load_semeval(folder, text="token"))] == ["eines Ohrwurm", "des Ohrwurm"]
+    assert [row[2] for row in usage_rows(load_semeval(folder))] == ["ein Ohrwurm", "der Ohrwurm"]
+    assert [row[2] for row in usage_rows(load_semeval(folder, text="token"))] == ["eines Ohrwurm", "des Ohrwurm"]
 
 
 def test_targets_may_have_empty_lines_whitespace_and_windows_line_ends(tmp_path: Path) -> None:
@@ -259,7 +251,7 @@ def test_duplicate_target_is_one_target(tmp_path: Path) -> None:
     if isinstance(data, str):  # refusing the row is also valid
         assert "line 2" in data
     else:
-        assert rows(data) == [("plane_nn", "old", "a plane", "plane"), ("tree_nn", "new", "a tree", "tree")]
+        assert usage_rows(data) == [("plane_nn", "old", "a plane", "plane"), ("tree_nn", "new", "a tree", "tree")]
         assert data.words == ("plane_nn", "tree_nn")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loaded_data import usage_rows
 
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset, TextSize
 from lexshift.benchmark.datasets.table import COLUMNS, load_table
@@ -29,14 +29,6 @@ def write(path: Path, rows: list[list[str]], header: tuple[str, ...] = COLUMNS) 
     else:
         path.write_bytes("".join("\t".join(row) + "\n" for row in [header, *rows]).encode())
     return path
-
-
-def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Return word, period, sentence and text of the span of each usage."""
-    return [
-        (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
-        for row in data.usages.to_pylist()
-    ]
 
 
 def complaint(path: Path) -> str:
@@ -63,7 +55,7 @@ def test_table_is_read(tmp_path: Path, name: str) -> None:
     data = load_table(write(tmp_path / name, ROWS))
     assert (data.name, data.kind, data.language, data.periods) == (name, "table of usages", "", ("1900", "2000"))
     assert data.words == ("plane", "tree")
-    assert rows(data) == [
+    assert usage_rows(data) == [
         ("plane", "old", "A plane.", "plane"),
         ("plane", "new", "By plane", "plane"),
         ("tree", "old", "The tree", "tree"),
@@ -80,13 +72,13 @@ def test_csv_may_quote_commas_quotes_and_line_ends(tmp_path: Path) -> None:
     sentence = 'He said, "my plane,\nor so"'
     path = write(tmp_path / "mine.csv", [["plane", "1", sentence, "13", "18"], ["a, b", "2", "a, b", "0", "4"]])
     data = load_table(path)
-    assert rows(data) == [("plane", "old", sentence, "plane"), ("a, b", "new", "a, b", "a, b")]
+    assert usage_rows(data) == [("plane", "old", sentence, "plane"), ("a, b", "new", "a, b", "a, b")]
 
 
 def test_tsv_reads_quotes_and_commas_literally(tmp_path: Path) -> None:
     sentence = '"He said, "my plane'
     path = write(tmp_path / "mine.tsv", [["plane", "1", sentence, "14", "19"], ["x", "2", '"x"', "1", "2"]])
-    assert rows(load_table(path)) == [("plane", "old", sentence, "plane"), ("x", "new", '"x"', "x")]
+    assert usage_rows(load_table(path)) == [("plane", "old", sentence, "plane"), ("x", "new", '"x"', "x")]
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
@@ -128,7 +120,7 @@ def test_table_with_an_unnamed_index_column_is_read(tmp_path: Path) -> None:
 
 def test_outer_whitespace_is_stripped_and_spans_are_shifted(tmp_path: Path) -> None:
     data = load_table(write(tmp_path / "mine.csv", [["a", "1", "  an a ", "5", "6"], ["a", "2", "a", "0", "1"]]))
-    assert rows(data)[0] == ("a", "old", "an a", "a")
+    assert usage_rows(data)[0] == ("a", "old", "an a", "a")
     assert data.usages["start"].to_pylist() == [3, 0]
 
 
@@ -139,7 +131,7 @@ def test_span_that_includes_outer_whitespace_is_shifted_or_reported(tmp_path: Pa
     if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 2: " in data
     else:
-        assert rows(data)[0] == ("a", "old", "a", "a")
+        assert usage_rows(data)[0] == ("a", "old", "a", "a")
         assert data.usages["start"].to_pylist() == [0, 0]
         assert data.usages["end"].to_pylist() == [1, 1]
 
@@ -149,7 +141,7 @@ def test_earlier_period_is_the_one_that_sorts_first(tmp_path: Path, first: str, 
     table = [["a", second, "a new", "0", "1"], ["a", first, "a old", "0", "1"]]
     data = load_table(write(tmp_path / "mine.csv", table))
     assert data.periods == (first, second)
-    assert [row[:3] for row in rows(data)] == [("a", "old", "a old"), ("a", "new", "a new")]
+    assert [row[:3] for row in usage_rows(data)] == [("a", "old", "a old"), ("a", "new", "a new")]
 
 
 CONTENT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0"), max_size=8)
@@ -171,7 +163,7 @@ def test_written_table_is_read_back_unchanged(
     data = load_table(write(path, table))
     words = list(dict.fromkeys(word for word, *_ in both))
     assert data.words == tuple(words)
-    assert rows(data) == [
+    assert usage_rows(data) == [
         (word, PERIODS[when], (before + word + after).strip(), word)
         for name in words
         for when in (0, 1)
@@ -179,7 +171,7 @@ def test_written_table_is_read_back_unchanged(
         if (word, int(period)) == (name, when)
     ]
     for when in (0, 1):
-        sentences = {row[2] for row in rows(data) if row[1] == PERIODS[when]}
+        sentences = {row[2] for row in usage_rows(data) if row[1] == PERIODS[when]}
         tokens = [token for sentence in sentences for token in sentence.split()]
         assert data.texts[when] == TextSize(len(sentences), len(tokens), len(set(tokens)))
 
@@ -247,7 +239,7 @@ def test_non_numeric_offset_is_reported_with_its_line(tmp_path: Path, column: st
 
 def test_offsets_may_be_whole_numbers_with_a_decimal_point(tmp_path: Path) -> None:
     table = [["a", "1", "an a", "3.0", "4.0"], ["a", "2", "a", "0", " 1"]]
-    assert rows(load_table(write(tmp_path / "mine.csv", table)))[0] == ("a", "old", "an a", "a")
+    assert usage_rows(load_table(write(tmp_path / "mine.csv", table)))[0] == ("a", "old", "an a", "a")
 
 
 @pytest.mark.parametrize("column", ["graded", "binary"])
@@ -326,4 +318,4 @@ def test_unclosed_quote_is_reported(tmp_path: Path, more: int) -> None:
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 def test_very_long_sentence_is_read(tmp_path: Path, name: str) -> None:
     data = load_table(write(tmp_path / name, [*ROWS, ["plane", "2000", "plane" + " x" * 100_000, "0", "5"]]))
-    assert rows(data)[2][3] == "plane"
+    assert usage_rows(data)[2][3] == "plane"

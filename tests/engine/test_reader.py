@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections import Counter
@@ -11,9 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
+from context_encoder import ContextEncoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,17 +30,6 @@ LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map("
 FILES = st.lists(LINES, min_size=1, max_size=4)
 FORMS: dict[str, tuple[str, ...]] = {"mouse": ("mouse",), "loaf": ("bread", "cloud"), "unicorn": ("unicorn",)}
 FAST: dict[str, Any] = {"permutations": 49, "resamples": 5, "repeats": 2, "monitor": False, "split": "lines"}
-
-
-class Toy:
-    """Encoder whose vector is the sum of hashes of the surrounding words."""
-
-    settings = {"model": "toy"}  # noqa: RUF012
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
-        keys = [[hashlib.blake2b(word.encode(), digest_size=6).digest() for word in words] for words in around]
-        return np.array([np.sum([np.frombuffer(key, np.int8) for key in row], axis=0) for row in keys], np.float32)
 
 
 class Elsewhere:
@@ -192,7 +179,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def test_comparison_on_another_engine_has_the_same_bytes(
     corpora: list[Path], tmp_path: Path, words: list[str] | None, limit: int | None
 ) -> None:
-    options: dict[str, Any] = {"model": Toy(), "max_per_word": limit, **FAST}
+    options: dict[str, Any] = {"model": ContextEncoder(), "max_per_word": limit, **FAST}
     engine = Elsewhere()
     compare(corpora[0], corpora[1], words=words, out=tmp_path / "here", **options)
     compare(corpora[0], corpora[1], words=words, out=tmp_path / "there", engine=engine, **options)
@@ -206,7 +193,7 @@ def test_comparison_on_another_engine_has_the_same_bytes(
 
 @pytest.mark.usefixtures("small_parts")
 def test_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> None:
-    options: dict[str, Any] = {"words": ["mouse", "bread"], "model": Toy(), "max_per_word": 12, **FAST}
+    options: dict[str, Any] = {"words": ["mouse", "bread"], "model": ContextEncoder(), "max_per_word": 12, **FAST}
     here, there = trace(*corpora, **options), trace(*corpora, engine=Elsewhere(), **options)
     assert here.table.equals(there.table)
     assert here.steps.equals(there.steps)
@@ -215,7 +202,7 @@ def test_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> Non
 
 @pytest.mark.usefixtures("small_parts")
 def test_folder_can_be_continued_on_another_engine(corpora: list[Path], tmp_path: Path) -> None:
-    options: dict[str, Any] = {"model": Toy(), "max_per_word": 12, "out": tmp_path / "out", **FAST}
+    options: dict[str, Any] = {"model": ContextEncoder(), "max_per_word": 12, "out": tmp_path / "out", **FAST}
     compare(corpora[0], corpora[1], words=["mouse"], **options)
     both = compare(corpora[0], corpora[1], words=["mouse", "bread"], engine=Elsewhere(), **options)
     fresh = compare(corpora[0], corpora[1], words=["mouse", "bread"], **options | {"out": None})
@@ -225,5 +212,5 @@ def test_folder_can_be_continued_on_another_engine(corpora: list[Path], tmp_path
 def test_engine_is_closed_when_a_run_fails(corpora: list[Path]) -> None:
     engine = Elsewhere()
     with pytest.raises(UserError, match="none of the words occurs"):
-        compare(corpora[0], corpora[1], words=["unicorn"], model=Toy(), engine=engine, **FAST)
+        compare(corpora[0], corpora[1], words=["unicorn"], model=ContextEncoder(), engine=engine, **FAST)
     assert engine.closed == 1

@@ -468,21 +468,21 @@ def test_clicked_word_shows_its_evidence(page: Page, result: Result, word: str) 
 def test_summary_of_a_word_has_the_numbers_of_the_table(page: Page, result: Result) -> None:
     for row in result.table.to_dict("records"):
         choose(page, row["word"])
-        said = page.locator("#word .saying").all_inner_texts()
-        assert said[0] == f"{row['verdict']} {row['reason']}."
-        assert f"{row['n_old']} usage" in said[-1]
-        assert f" and {row['n_new']} usage" in said[-1]
+        lines = page.locator("#word .saying").all_inner_texts()
+        assert lines[0] == f"{row['verdict']} {row['reason']}."
+        assert f"{row['n_old']} usage" in lines[-1]
+        assert f" and {row['n_new']} usage" in lines[-1]
         if row["verdict"] == "too few":
-            assert len(said) == 2
+            assert len(lines) == 2
             continue
         gap, low, high = (f"{row[name]:.3g}" for name in ("gap", "gap_low", "gap_high"))
-        assert said[1] == (
+        assert lines[1] == (
             f"On average, the cosine between a usage from 1900s and one from 2000s is {gap} (95 % interval {low} to "
             f"{high}) lower than between two usages of one corpus."
         )
-        assert f"score {digits(row['score'])}, 95 % interval" in said[2]
+        assert f"score {digits(row['score'])}, 95 % interval" in lines[2]
         p, q = (chance(row[name]) for name in "pq")
-        assert re.search(rf"p [=≤] {p}, q = {q}\.", said[2])
+        assert re.search(rf"p [=≤] {p}, q = {q}\.", lines[2])
 
 
 @pytest.fixture(scope="module")
@@ -511,13 +511,13 @@ def test_gap_of_a_word_is_said_in_percentage_points(window: Window, compared_pag
         (words[3], "0.0", "-10 to 1.0", "0.0", "1"),
     ):
         choose(page, word)
-        said = page.locator("#word .saying").all_inner_texts()
-        assert said[1] == (
+        lines = page.locator("#word .saying").all_inner_texts()
+        assert lines[1] == (
             f"A usage from 1900s and one from 2000s are {size} percentage points (95 % interval {interval}) less "
             f"likely to share a sense than two usages of one corpus."
         )
-        assert f"by {excess} of their standard deviations (excess)" in said[2]
-        assert f"with a probability of {rate} (local fdr)." in said[2]
+        assert f"by {excess} of their standard deviations (excess)" in lines[2]
+        assert f"with a probability of {rate} (local fdr)." in lines[2]
         row = rows(page).filter(has=page.get_by_role("link", name=word, exact=True))
         expect(row.locator(".gap")).to_have_text(f"{size} points")
         expect(row.locator(".excess")).to_have_text(excess)
@@ -628,13 +628,13 @@ def test_hovered_point_shows_its_sentence(window: Window, file: Path, result: Re
     expect(marks.nth(found["index"])).to_have_class(re.compile(r"\bpointed\b"))
     expect(page.locator("#word path.pointed")).to_have_count(1)
     period = "old" if "old" in (marks.nth(found["index"]).get_attribute("class") or "") else "new"
-    told = tip.locator("div").text_content()
-    assert told in result.word("plane").usages(period)["sentence"].tolist()
+    sentence = tip.locator("div").text_content()
+    assert sentence in result.word("plane").usages(period)["sentence"].tolist()
     expect(tip.locator("mark")).to_have_text("plane")
     expect(tip.locator("small")).to_have_text(
         re.compile(rf"^{'1900s' if period == 'old' else '2000s'} {period}\.txt:\d+$")
     )
-    assert page.locator("#word li.pointed").text_content() == told
+    assert page.locator("#word li.pointed").text_content() == sentence
     box = tip.bounding_box()
     assert box is not None
     assert box["x"] >= 0

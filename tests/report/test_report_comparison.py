@@ -79,8 +79,8 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
 def whole(result: Result) -> dict[str, Any]:
     """Return the whole content of the page, each word with its details."""
     data = content(result)
-    told = zip(data["words"], details(result), strict=True)
-    return data | {"words": [word | more for word, more in told]}
+    word_details = zip(data["words"], details(result), strict=True)
+    return data | {"words": [word | more for word, more in word_details]}
 
 
 @pytest.fixture(scope="module")

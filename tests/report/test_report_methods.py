@@ -69,10 +69,10 @@ def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(["bank"], "We studied 1 word chosen in advance."), (WORDS, "We studied 3 words chosen")]
+    ("words", "phrase"), [(["bank"], "We studied 1 word chosen in advance."), (WORDS, "We studied 3 words chosen")]
 )
-def test_given_words_are_described_as_chosen_beforehand(tmp_path: Path, words: list[str], said: str) -> None:
-    assert said in methods_text(tmp_path, words)
+def test_given_words_are_described_as_chosen_beforehand(tmp_path: Path, words: list[str], phrase: str) -> None:
+    assert phrase in methods_text(tmp_path, words)
 
 
 def test_selected_words_are_described_as_the_most_frequent_ones(tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_function_words_are_described_as_excluded_only_if_they_were(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("match", "said"), [("word", "whole words, regardless of case"), ("token", "tokens, separated by white space")]
+    ("match", "phrase"), [("word", "whole words, regardless of case"), ("token", "tokens, separated by white space")]
 )
-def test_matching_rule_is_described(tmp_path: Path, match: str, said: str) -> None:
-    assert said in methods_text(tmp_path, match=match)
+def test_matching_rule_is_described(tmp_path: Path, match: str, phrase: str) -> None:
+    assert phrase in methods_text(tmp_path, match=match)
 
 
 def test_lemma_matching_is_described(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_sampling_is_described_if_there_is_a_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "phrase"),
     [
         ({"model": "toy-model"}, "of 4 dimensions, computed in its sentence with the encoder toy-model."),
         (None, "with the encoder test_report_methods.Toy."),
@@ -140,12 +140,12 @@ def test_sampling_is_described_if_there_is_a_limit(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_model_is_described(tmp_path: Path, settings: dict[str, Any] | None, said: str) -> None:
-    assert said in methods_text(tmp_path, ["bank"], Toy(settings))
+def test_model_is_described(tmp_path: Path, settings: dict[str, Any] | None, phrase: str) -> None:
+    assert phrase in methods_text(tmp_path, ["bank"], Toy(settings))
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "phrase"),
     [
         ("kl", "the Kullback-Leibler divergence"),
         ("jeffreys", "the Jeffreys divergence"),
@@ -154,14 +154,14 @@ def test_model_is_described(tmp_path: Path, settings: dict[str, Any] | None, sai
         ("dscd-cosine", "the expected cosine distance between vectors drawn from their Gaussians (DSCD)"),
     ],
 )
-def test_metric_is_described(tmp_path: Path, metric: str, said: str) -> None:
-    assert said in methods_text(tmp_path, ["bank"], metric=metric)
+def test_metric_is_described(tmp_path: Path, metric: str, phrase: str) -> None:
+    assert phrase in methods_text(tmp_path, ["bank"], metric=metric)
 
 
-@pytest.mark.parametrize(("rate", "said"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
-def test_swap_rate_is_described(tmp_path: Path, rate: float, said: str) -> None:
+@pytest.mark.parametrize(("rate", "phrase"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
+def test_swap_rate_is_described(tmp_path: Path, rate: float, phrase: str) -> None:
     text = methods_text(tmp_path, ["bank"], rate=rate)
-    assert f" {said} of the occurrences (relative to the smaller set), chosen at random, were exchanged" in text
+    assert f" {phrase} of the occurrences (relative to the smaller set), chosen at random, were exchanged" in text
     assert "minimises" not in text
 
 
@@ -220,8 +220,8 @@ def test_comparison_with_control_words_is_described_if_there_are_any(tmp_path: P
 
 
 def test_paper_and_version_are_named(tmp_path: Path) -> None:
-    said = f"(context swapping; Aida and Bollegala, 2023), as implemented in lexshift {lexshift.__version__}: "
-    assert said in methods_text(tmp_path)
+    phrase = f"(context swapping; Aida and Bollegala, 2023), as implemented in lexshift {lexshift.__version__}: "
+    assert phrase in methods_text(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -277,10 +277,10 @@ def test_booleans_and_none_are_written_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"), [("seed", 0, "0"), ("seed", 1, "1"), ("repeats", 1, "1"), ("rate", 1.0, "1.0")]
+    ("name", "value", "phrase"), [("seed", 0, "0"), ("seed", 1, "1"), ("repeats", 1, "1"), ("rate", 1.0, "1.0")]
 )
-def test_numbers_0_and_1_are_written_as_numbers(tmp_path: Path, name: str, value: float, said: str) -> None:
-    assert dict(facts(compared(tmp_path, ["bank"], **{name: value})))[name] == said
+def test_numbers_0_and_1_are_written_as_numbers(tmp_path: Path, name: str, value: float, phrase: str) -> None:
+    assert dict(facts(compared(tmp_path, ["bank"], **{name: value})))[name] == phrase
 
 
 def test_facts_name_each_corpus_with_its_path_and_its_digest(tmp_path: Path) -> None:

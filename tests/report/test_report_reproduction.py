@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lexshift.benchmark.paper import Cell, Exhibit
+from lexshift.benchmark.paper.exhibit import Cell, Exhibit
 from lexshift.report.reproduction import render
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
@@ -48,7 +48,7 @@ def figure() -> Exhibit:
 
 def run(**changes: Any) -> dict[str, Any]:
     encoder = {"model": "some/bert", "layers": "mean:4", "pooling": "mean"}
-    told = {
+    record = {
         "lexshift": "1.2.3",
         "data": {"name": "my data", "kind": "table of usages", "gold": "graded", "words": 37},
         "embedding": {"encoder": encoder},
@@ -56,7 +56,7 @@ def run(**changes: Any) -> dict[str, Any]:
         "repeats": 20,
         "seed": 7,
     }
-    return told | changes
+    return record | changes
 
 
 def policy_of(page: str) -> str:
@@ -85,8 +85,8 @@ def test_page_header_describes_the_run() -> None:
     assert "some/bert, layers mean:4, pooling mean" in text
     assert "vectors centred" in text
     assert "20 repetitions, seed 7" in text
-    for said in ("data set, metric, strategy and rate are the same", "mBERT", "MLM_temp", "only the sentences with"):
-        assert said in text
+    for phrase in ("data set, metric, strategy and rate are the same", "mBERT", "MLM_temp", "only the sentences with"):
+        assert phrase in text
 
 
 def test_custom_encoder_may_provide_few_details() -> None:
@@ -105,8 +105,8 @@ def test_cells_show_our_figures_above_the_published_ones_and_mark_the_best() -> 
 
 def test_words_and_names_are_text_and_never_markup() -> None:
     data = {"name": HOSTILE, "kind": HOSTILE, "gold": HOSTILE, "words": 3}
-    told = run(data=data, embedding={"encoder": {"model": HOSTILE, "layers": HOSTILE, "pooling": HOSTILE}})
-    page = render([made(text=HOSTILE)], told)
+    record = run(data=data, embedding={"encoder": {"model": HOSTILE, "layers": HOSTILE, "pooling": HOSTILE}})
+    page = render([made(text=HOSTILE)], record)
     assert "<script" not in page
     assert "<img" not in page
     assert page.count("&lt;script&gt;") == 9  # title, heading, two of the data, three of the encoder, column, cell

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from context_encoder import ContextEncoder
 
 from lexshift.report.page import chance, digits
 from lexshift.report.trace import content, render
@@ -39,17 +38,6 @@ document.addEventListener("securitypolicyviolation", (event) => window.violation
 """
 
 
-class Toy:
-    """Encoder whose vector is the sum of hashes of the surrounding words."""
-
-    settings = {"model": "toy"}  # noqa: RUF012
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
-        keys = [[hashlib.blake2b(word.encode(), digest_size=6).digest() for word in words] for words in around]
-        return np.array([np.sum([np.frombuffer(key, np.int8) for key in row], axis=0) for row in keys], np.float32)
-
-
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     """Return a trace in which mouse changes in the third of four periods and rare has few usages."""
@@ -64,7 +52,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Trace:
         paths.append(folder / f"{1950 + 20 * i}s.txt")
         paths[-1].write_text("\n".join([*lines, "one rare thing"]) + "\n")
     quick: dict[str, Any] = {"permutations": 199, "resamples": 20, "repeats": 4, "split": "lines", "monitor": False}
-    return trace(*paths, words=["mouse", "bread", "rare"], model=Toy(), **quick)
+    return trace(*paths, words=["mouse", "bread", "rare"], model=ContextEncoder(), **quick)
 
 
 @pytest.fixture(scope="module")

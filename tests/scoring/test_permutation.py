@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,46 +12,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.spatial import distance
+from slow_distances import SLOW
 
 from lexshift import Metric, permutation_test
-from lexshift.scoring import permutation
+from lexshift.scoring import permutation, permutation_stages
 from lexshift.scoring.distance.metric import get, side_distances
-from lexshift.scoring.gaussian import VARIANCE_FLOOR
 from lexshift.scoring.moments import CACHE_ENTRIES, TwoSets
 from lexshift.scoring.permutation import PermutationTest, choose_members, other_splits, random_splits
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
 
-
-def slow_kl(x: Matrix, y: Matrix) -> float:
-    floor = VARIANCE_FLOOR * np.concatenate([x, y]).var(axis=0, ddof=1)
-    v1, v2 = np.maximum(x.var(axis=0, ddof=1), floor), np.maximum(y.var(axis=0, ddof=1), floor)
-    shift = y.mean(axis=0) - x.mean(axis=0)
-    return float(0.5 * (v1 / v2 - 1 - np.log(v1 / v2) + shift**2 / v2).sum())
-
-
-def slow_cityblock(x: Matrix, y: Matrix) -> float:
-    spread = np.sqrt(x.var(axis=0, ddof=1) + y.var(axis=0, ddof=1))
-    shift = abs(y.mean(axis=0) - x.mean(axis=0))
-    return float(stats.foldnorm.mean(shift / spread, scale=spread).sum())
-
-
-def slow_energy(x: Matrix, y: Matrix) -> float:
-    x, y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
-    within = sum(distance.pdist(rows).mean() for rows in (x, y) if len(rows) > 1)
-    return float(2 * distance.cdist(x, y).mean() - within)
-
-
-SLOW: dict[str, Callable[[Matrix, Matrix], float]] = {
-    "cosine": lambda x, y: float(distance.cosine(x.mean(axis=0), y.mean(axis=0))),
-    "euclidean": lambda x, y: float(distance.euclidean(x.mean(axis=0), y.mean(axis=0))),
-    "kl": slow_kl,
-    "jeffreys": lambda x, y: (slow_kl(x, y) + slow_kl(y, x)) / 2,
-    "apd": lambda x, y: float(distance.cdist(x, y, "cosine").mean()),
-    "energy": slow_energy,
-    "dscd-cityblock": slow_cityblock,
-}
 EXACT_SIZES = [(2, 2), (2, 7), (7, 2), (3, 5), (4, 4), (5, 5), (6, 3), (2, 42), (16, 3)]
 SAMPLED_SIZES = [(8, 8), (2, 50), (14, 6)]
 
@@ -201,7 +170,7 @@ def test_sampled_p_converges_to_the_exact_one(
     old, new = two_sets(*sizes, 4, seed=5, shift=0.3)
     exact = permutation_test(old, new, metric)
     monkeypatch.setattr(permutation, "EXACT_BELOW", 0)
-    monkeypatch.setattr(permutation, "STAGES", ((20_000, 0.0),))
+    monkeypatch.setattr(permutation_stages, "STAGES", ((20_000, 0.0),))
     sampled = permutation_test(old, new, metric)
     assert (exact.exact, sampled.exact, sampled.permutations) == (True, False, 20_000)
     assert 0.05 < exact.p < 0.95  # where the sample can err on both sides

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lexshift.scoring.permutation import (
+from lexshift.scoring.permutation_tail import (
     _CRITICAL,
     EXCEEDANCES,
     MIN_TAIL_P,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_usages import MadeUsages
 from scipy.stats import beta, binom
 
 from lexshift.scoring.seasons import (
@@ -24,33 +25,12 @@ from lexshift.scoring.seasons import (
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.study.history import find_history
 from lexshift.study.settings import Settings
-from lexshift.study.usages import Usages
 from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.monitor import Silent
 
 MONTHS = [(year, month) for year in range(2001, 2007) for month in range(1, 13)]
 Level = Callable[[int, int], float]  # arguments: number of the month from 0, and month of the year
 ALPHA = 0.05
-
-
-class Quiet:
-    """A monitor that shows nothing."""
-
-    def stage(self, name: str, total: int, unit: str) -> None: ...
-
-    def advance(self, done: int, items: int = 0, status: str = "") -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-
-class Made(Usages):
-    """Usages with the given vectors of each word and period."""
-
-    def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
-        self.periods, self._rows = list(periods), rows
-        self.numbers = {word: list(range(len(periods))) for word in rows}
-
-    def vectors(self, word: str, period: int) -> Matrix:
-        return self._rows[word][period]
 
 
 def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], bool] | None = None) -> list[Matrix]:
@@ -245,8 +225,8 @@ def test_one_seasonal_word_among_many_can_be_called_seasonal() -> None:
         return rng.normal(size=(4, 2)) + (3 * np.cos(np.pi * period / 6) if word == 7 else 0)
 
     labels = [f"{year}-{month:02}" for year, month in MONTHS]
-    words = Made({f"w{i}": [rows(i, period) for period in range(len(MONTHS))] for i in range(40)}, labels)
-    changes, found = find_history(words, Settings(), Quiet())
+    words = MadeUsages({f"w{i}": [rows(i, period) for period in range(len(MONTHS))] for i in range(40)}, labels)
+    changes, found = find_history(words, Settings(), Silent())
     q = benjamini_hochberg([season.p for season in found.values()])
     assert [word for word, value in zip(found, q, strict=True) if value <= ALPHA] == ["w7"]
     assert changes["w7"].p > ALPHA  # a yearly pattern is no change

@@ -73,7 +73,7 @@ def test_sample_is_a_part_in_the_same_order_and_depends_on_the_seed(files: Path)
     assert len(one) == 30
     assert one == same != other
     assert one == [sentence for sentence in everything if sentence in one]
-    assert read_sentences(files, ENGLISH, 30, 1, Silent(), "old").found == 120
+    assert read_sentences(files, ENGLISH, 30, 1, Silent(), "old").n_sentences == 120
 
 
 def test_larger_sample_contains_the_smaller_one(files: Path) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
+from context_encoder import ContextEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2_contingency, false_discovery_control
@@ -41,17 +38,6 @@ PLANTED = {
     "jerusalem": (50, 0),  # a name
     "1850": (50, 0),
 }
-
-
-class Toy:
-    """Encoder whose vector is a sum of hashes of the surrounding words."""
-
-    settings: ClassVar[dict[str, str]] = {"model": "toy"}
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
-        keys = [[hashlib.blake2b(word.encode(), digest_size=6).digest() for word in words] for words in around]
-        return np.array([np.sum([np.frombuffer(key, np.int8) / 64 for key in of], axis=0) for of in keys], np.float32)
 
 
 def lines_of(period: int) -> list[str]:
@@ -100,7 +86,7 @@ def saved(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> tuple[Resul
 
 
 def run(paths: Paths, words: Any = ("bakan",), **options: Any) -> Result:
-    return compare(*paths, words, **{"model": Toy(), **FAST, **options})
+    return compare(*paths, words, **{"model": ContextEncoder(), **FAST, **options})
 
 
 def verdicts(result: Result | Trace) -> dict[str, str]:
@@ -231,7 +217,7 @@ def test_repeated_sentences_count_once_unless_they_are_kept(paths: Paths) -> Non
 
 
 def test_discovery_lists_them_and_names_on_request(paths: Paths) -> None:
-    options: dict[str, Any] = {"model": Toy(), **FAST, "min_count": 100}
+    options: dict[str, Any] = {"model": ContextEncoder(), **FAST, "min_count": 100}
     result = discover(*paths, **options)
     assert isinstance(result, Discovery)
     assert verdicts(result) == verdicts(run(paths))
@@ -241,7 +227,7 @@ def test_discovery_lists_them_and_names_on_request(paths: Paths) -> None:
 def test_trace_compares_its_first_and_its_last_corpus(paths: Paths, tmp_path: Path) -> None:
     middle = tmp_path / "1900s.txt"
     middle.write_text("\n".join(f"The {a} and the {b} of the steamer." for a in WORDS for b in WORDS) + "\n", "utf-8")
-    result = trace(paths[0], middle, paths[1], words=["bakan"], model=Toy(), **FAST, out=tmp_path / "out")
+    result = trace(paths[0], middle, paths[1], words=["bakan"], model=ContextEncoder(), **FAST, out=tmp_path / "out")
     assert verdicts(result) == verdicts(run(paths))
     assert load(tmp_path / "out").appeared_words == result.appeared_words
     assert "Words that appeared or disappeared" in (tmp_path / "out" / "report.html").read_text("utf-8")
@@ -258,7 +244,7 @@ def test_periods_of_one_corpus_are_counted_by_themselves(paths: Paths, tmp_path:
     records = [{"date": date, "text": line, "book": str(i % 5)} for i, (date, line) in enumerate(rows)]
     table.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     options = {**FAST, "date_column": "date", "document_column": "book"}
-    result = trace(table, words=["bakan"], by="decade", model=Toy(), **options)
+    result = trace(table, words=["bakan"], by="decade", model=ContextEncoder(), **options)
     assert verdicts(result) == verdicts(run(paths)) | {"tiger": "appeared"}  # in five books here
     counted = dict(zip(result.appeared["word"], result.appeared["n_old"], strict=True))
     assert {word: n for word, n in counted.items() if n} == {"corn": 40, "ghost": 38, "online": 3}
@@ -273,7 +259,7 @@ def test_nothing_is_counted_for_this_list_alone(paths: Paths, tmp_path: Path) ->
     assert result.run["appeared"] is None
     assert not (tmp_path / "out" / "appeared.csv").exists()
     assert load(tmp_path / "out").appeared_words is None
-    options: dict[str, Any] = {"model": Toy(), "split": "lines", "language": "en", "monitor": False}
+    options: dict[str, Any] = {"model": ContextEncoder(), "split": "lines", "language": "en", "monitor": False}
     assert find_senses(*paths, words=["bakan"], **options).appeared_words is None
 
 

@@ -6,14 +6,14 @@ import hashlib
 import json
 import random
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
+from context_encoder import ContextEncoder
 
 from lexshift import UserError, compare, discover, embed, load, simulate, trace
 from lexshift.report import render
@@ -23,17 +23,6 @@ FAST: dict[str, Any] = {"permutations": 49, "resamples": 5, "repeats": 2, "monit
 WORDS = ["mouse", "bread", "rare", "nowhere"]
 ANY = r"\w"
 """Whatever the sentence is."""
-
-
-class Toy:
-    """Encoder whose vector is the sum of hashes of the surrounding words."""
-
-    settings = {"model": "toy"}  # noqa: RUF012
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
-        keys = [[hashlib.blake2b(word.encode(), digest_size=6).digest() for word in words] for words in around]
-        return np.array([np.sum([np.frombuffer(key, np.int8) for key in row], axis=0) for row in keys], np.float32)
 
 
 def usage(word: str, moved: bool, rng: random.Random) -> str:
@@ -75,7 +64,7 @@ def dated(folder: Path, months: bool = False) -> Path:
 
 def run(case: str, folder: Path, out: Path | None, **options: Any) -> Any:
     """Run the function of a case on corpora in a folder."""
-    given: dict[str, Any] = {"model": Toy(), "out": out, **FAST, **options}
+    given: dict[str, Any] = {"model": ContextEncoder(), "out": out, **FAST, **options}
     if case.startswith("discovery"):
         return discover(*corpora(folder), min_count=10, **given)
     if case.startswith("comparison"):
@@ -258,7 +247,7 @@ def test_results_of_a_store_that_was_extended_later_are_loaded(tmp_path: Path, c
 
 def test_extra_periods_in_the_store_are_ignored_by_a_trace(tmp_path: Path) -> None:
     places = corpora(tmp_path, 3)
-    options: dict[str, Any] = {"words": WORDS[:3], "model": Toy(), "out": tmp_path / "out", **FAST}
+    options: dict[str, Any] = {"words": WORDS[:3], "model": ContextEncoder(), "out": tmp_path / "out", **FAST}
     trace(*places, **options)
     fewer = trace(places[2], places[0], **options)
     found: Any = load(tmp_path / "out")
@@ -309,7 +298,7 @@ def test_damaged_file_is_named(made: Callable[[str], tuple[Any, Path]], tmp_path
 def test_folder_without_results_is_refused(tmp_path: Path) -> None:
     old, new = corpora(tmp_path)
     (tmp_path / "empty").mkdir()
-    embed(old, new, words=["mouse"], model=Toy(), out=tmp_path / "store")
+    embed(old, new, words=["mouse"], model=ContextEncoder(), out=tmp_path / "store")
     simulate(old, new, out=tmp_path / "simulated", pseudowords=1, usages=2, monitor=False)
     for place in ("empty", "nowhere", "store", "simulated", old.name, f"{old.name}/inside"):
         refused(tmp_path / place, "holds no results of lexshift|was not written by lexshift")
@@ -445,7 +434,7 @@ def test_store_of_other_corpora_is_refused(copied: Callable[[str], Path], tmp_pa
     (tmp_path / "other").mkdir()
     places = corpora(tmp_path / "other")
     places[0].write_text(places[0].read_text() + "one more mouse\n")
-    options = {"words": WORDS, "model": Toy(), **FAST}
+    options = {"words": WORDS, "model": ContextEncoder(), **FAST}
     compare(*places, out=tmp_path / "new", **options) if case == "comparison" else trace(
         *places, out=tmp_path / "new", **options
     )
@@ -458,14 +447,14 @@ def test_store_without_a_word_of_the_results_is_refused(copied: Callable[[str], 
     """The corpora are the same, so that only the words differ."""
     folder = copied("comparison")
     (tmp_path / "other").mkdir()
-    compare(*two_corpora(tmp_path / "other"), words=["bread"], model=Toy(), out=tmp_path / "new", **FAST)
+    compare(*two_corpora(tmp_path / "other"), words=["bread"], model=ContextEncoder(), out=tmp_path / "new", **FAST)
     shutil.rmtree(folder / "store")
     shutil.copytree(tmp_path / "new/store", folder / "store")
     refused(folder, "store' is not the one that the results were computed from")
 
 
 def test_store_of_another_encoder_is_refused(copied: Callable[[str], Path], tmp_path: Path) -> None:
-    class Other(Toy):
+    class Other(ContextEncoder):
         settings = {"model": "other"}  # noqa: RUF012
 
     folder = copied("comparison")
@@ -479,7 +468,7 @@ def test_store_of_another_encoder_is_refused(copied: Callable[[str], Path], tmp_
 def test_saving_leaves_a_folder_that_appeared_meanwhile_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = compare(*two_corpora(tmp_path), ["bread"], model=Toy(), **FAST)
+    result = compare(*two_corpora(tmp_path), ["bread"], model=ContextEncoder(), **FAST)
     note = tmp_path / "there" / "store" / "note.txt"
     make = Path.mkdir
 

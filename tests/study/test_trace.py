@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import random
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from context_encoder import ContextEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,6 @@ from lexshift.senses.evidence import typicality
 from lexshift.study.trace import trace
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import find_steps
-from lexshift.utils.arrays import Floats
 
 FAST: dict[str, Any] = {
     "duplicates": "keep",
@@ -44,20 +43,16 @@ MOVED = {"mouse": 2}
 NUMBERS = ["score", "low", "high", "p", "q"]
 
 
-class Toy:
-    """Encoder whose vector is the sum of hashes of the surrounding words."""
+class Toy(ContextEncoder):
+    """Encoder that counts the usages that it encodes."""
 
     def __init__(self) -> None:
-        self.settings = {"model": "toy"}
+        super().__init__()
         self.n_encoded = 0
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         self.n_encoded += len(sentences)
-        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
-        return np.array([np.sum([self.vector(word) for word in words], axis=0) for words in around], np.float32)
-
-    def vector(self, word: str) -> Floats:
-        return np.frombuffer(hashlib.blake2b(word.encode(), digest_size=6).digest(), np.int8) / 64
+        return super().encode(sentences, spans)
 
 
 class RecordingMonitor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from context_encoder import ContextEncoder
 
 from lexshift import Siblings, UserError, compare, embed
 from lexshift.study.trace import trace
@@ -21,18 +21,7 @@ WORDS = ["mouse", "bread"]
 TABLES = ("scores.csv", "steps.csv", "details.json", "report.html")
 
 
-class Toy:
-    """Encoder whose vector is the sum of hashes of the surrounding words."""
-
-    settings = {"model": "toy"}  # noqa: RUF012
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
-        keys = [[hashlib.blake2b(word.encode(), digest_size=6).digest() for word in words] for words in around]
-        return np.array([np.sum([np.frombuffer(key, np.int8) for key in row], axis=0) for row in keys], np.float32)
-
-
-class Timed(Toy):
+class Timed(ContextEncoder):
     """Encoder that distinguishes two periods."""
 
     periods = ("1", "2")
@@ -81,7 +70,7 @@ def test_periods_added_later_are_in_the_given_order(
     paths: dict[str, Path], tmp_path: Path, before: list[str], normalised: bool
 ) -> None:
     grown, fresh = tmp_path / "grown", tmp_path / "fresh"
-    options: dict[str, Any] = {"words": WORDS, "model": Toy(), "normalised": normalised, **FAST}
+    options: dict[str, Any] = {"words": WORDS, "model": ContextEncoder(), "normalised": normalised, **FAST}
     trace(*(paths[label] for label in before), out=grown, **options)
     found = trace(*paths.values(), out=grown, **options)
     assert found.periods == ["1950s", "1980s", "2010s"]
@@ -97,7 +86,7 @@ def test_periods_added_later_are_in_the_given_order(
 @pytest.mark.parametrize("labels", [["1950s", "1980s"], ["2010s", "1950s"], ["1980s", "2010s"]], ids="-".join)
 def test_only_the_requested_periods_are_used(paths: dict[str, Path], tmp_path: Path, labels: list[str]) -> None:
     grown, fresh = tmp_path / "grown", tmp_path / "fresh"
-    options: dict[str, Any] = {"words": WORDS, "model": Toy(), **FAST}
+    options: dict[str, Any] = {"words": WORDS, "model": ContextEncoder(), **FAST}
     trace(*paths.values(), out=grown, **options)
     chosen = [paths[label] for label in labels]
     assert trace(*chosen, out=grown, **options).periods == labels
@@ -120,7 +109,13 @@ def test_periods_of_another_corpus_in_the_store_are_not_used(tmp_path: Path) -> 
         return tmp_path / name
 
     late, early = table("late.jsonl", range(2001, 2003)), table("early.jsonl", range(1991, 1994))
-    options: dict[str, Any] = {"words": ["mouse"], "by": "year", "date_column": "date", "model": Toy(), **FAST}
+    options: dict[str, Any] = {
+        "words": ["mouse"],
+        "by": "year",
+        "date_column": "date",
+        "model": ContextEncoder(),
+        **FAST,
+    }
     trace(late, out=tmp_path / "out", **options)
     found = trace(early, out=tmp_path / "out", **options)
     assert found.periods == ["1991", "1992", "1993"]
@@ -130,7 +125,7 @@ def test_periods_of_another_corpus_in_the_store_are_not_used(tmp_path: Path) -> 
 
 
 def test_vectors_of_a_call_are_in_the_order_of_its_corpora(paths: dict[str, Path], tmp_path: Path) -> None:
-    options: dict[str, Any] = {"words": WORDS, "model": Toy(), "split": "lines"}
+    options: dict[str, Any] = {"words": WORDS, "model": ContextEncoder(), "split": "lines"}
     embed(paths["1980s"], paths["1950s"], labels=["1980s", "1950s"], out=tmp_path / "store", **options)
     again = embed(paths["1950s"], paths["2010s"], labels=["1950s", "2010s"], out=tmp_path / "store", **options)
     fresh = embed(paths["1950s"], paths["2010s"], labels=["1950s", "2010s"], **options)
@@ -145,7 +140,7 @@ def test_vectors_of_a_call_are_in_the_order_of_its_corpora(paths: dict[str, Path
 
 def test_comparison_identifies_the_old_corpus_by_its_name(paths: dict[str, Path], tmp_path: Path) -> None:
     old, new = paths["1950s"], paths["1980s"]
-    options: dict[str, Any] = {"words": WORDS, "model": Toy(), "max_per_word": 200}
+    options: dict[str, Any] = {"words": WORDS, "model": ContextEncoder(), "max_per_word": 200}
     embed(new, old, labels=["new", "old"], out=tmp_path / "out/store", **options, split="lines")
     options |= FAST
     found = compare(old, new, **options, out=tmp_path / "out")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
+from context_encoder import ContextEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,17 +47,6 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class Toy:
-    """Encoder whose vector is the sum of hashes of the surrounding words."""
-
-    settings: ClassVar[dict[str, str]] = {"model": "toy"}
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
-        keys = [[hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words] for words in around]
-        return np.array([np.sum([np.frombuffer(key, np.int8) / 64 for key in row], axis=0) for row in keys], np.float32)
-
-
 def sentences(period: int) -> list[str]:
     """Return sentences of ordinary words, whose company is the same in all periods, and of the studied words."""
     rng, lines = random.Random(period), []
@@ -95,7 +81,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def saved(paths: list[Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, Path]:
     """Return a trace with control words, and its folder."""
     out = tmp_path_factory.mktemp("saved") / "out"
-    return trace(*paths, words=list(USES), model=Toy(), control=ORDINARY, out=out, **OPTIONS), out
+    return trace(*paths, words=list(USES), model=ContextEncoder(8), control=ORDINARY, out=out, **OPTIONS), out
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +139,7 @@ def test_evidence_is_the_gap_between_the_ends_compared_with_control_words(found:
 
 
 def test_two_periods_have_the_evidence_of_a_comparison(paths: list[Path]) -> None:
-    options = {"words": ["mouse", "bread"], "model": Toy(), "control": ORDINARY, **OPTIONS}
+    options = {"words": ["mouse", "bread"], "model": ContextEncoder(8), "control": ORDINARY, **OPTIONS}
     ours, theirs = trace(paths[0], paths[3], **options), compare(paths[0], paths[3], **options)
     assert ours.evidence == theirs.evidence
     assert ours.backdrop == theirs.backdrop
@@ -167,7 +153,7 @@ def test_pair_of_periods_with_few_control_words_is_not_compared(paths: list[Path
     sparse = tmp_path / "1970s.txt"  # most control words do not occur in this period
     lines = [line for line in paths[1].read_text().splitlines() if not any(f" {w} " in line for w in ORDINARY[30:])]
     sparse.write_text("\n".join(lines) + "\n")
-    options = {"words": ["mouse", "bread", "late"], "model": Toy(), "control": ORDINARY, **OPTIONS}
+    options = {"words": ["mouse", "bread", "late"], "model": ContextEncoder(8), "control": ORDINARY, **OPTIONS}
     result = trace(paths[0], sparse, *paths[2:], **options)
     assert [backdrop.control_words for backdrop in result.backdrops.values()] == [64, 0]
     table = result.table.set_index("word")
@@ -192,11 +178,11 @@ def test_sentences_name_the_periods_and_count_the_verdicts(found: Trace) -> None
 
 
 def test_without_control_words_a_warning_says_so(paths: list[Path]) -> None:
-    result = trace(*paths, words=["mouse", "ghost"], model=Toy(), control=None, **OPTIONS)
+    result = trace(*paths, words=["mouse", "ghost"], model=ContextEncoder(8), control=None, **OPTIONS)
     assert result.background_note() is None
     assert (result.caution() or "").startswith("The words were not compared with ordinary words")
     assert result.table["excess"].isna().all()
-    none = trace(*paths, words=["ghost"], model=Toy(), control=None, **OPTIONS)
+    none = trace(*paths, words=["ghost"], model=ContextEncoder(8), control=None, **OPTIONS)
     assert (none.caution(), list(none.backdrops), none.ends) == (None, [(0, 3)], ("1950s", "2010s"))
 
 

@@ -56,8 +56,8 @@ def find_control_usages(data: Dataset, n_words: int = N_WORDS) -> pa.Table:
         if is_unsegmented([each.counts for each in counts]):
             return SCHEMA.empty_table()
         excluded = _target_forms(data)
-        found = content_words(counts, MIN_COUNT, data.language or AUTO)
-        candidates = smallest_hashes((word for word in found if word not in excluded), len(found))
+        words = content_words(counts, MIN_COUNT, data.language or AUTO)
+        candidates = smallest_hashes((word for word in words if word not in excluded), len(words))
         if len(candidates) < MIN_CONTROL_WORDS:
             return SCHEMA.empty_table()
         targets = read_targets(candidates)

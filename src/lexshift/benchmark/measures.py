@@ -96,6 +96,6 @@ def average_precision(scores: npt.ArrayLike, gold: npt.ArrayLike) -> float:
     order = np.argsort(-a, kind="stable")
     ordered, relevant = a[order], b[order]
     ends: Array = np.append(np.flatnonzero(np.diff(ordered)), len(a) - 1)  # last place of each group of ties
-    found = np.cumsum(relevant)[ends]
-    gained = np.diff(found, prepend=0)
-    return float((gained * found / (ends + 1)).sum() / relevant.sum())
+    hits = np.cumsum(relevant)[ends]
+    gained = np.diff(hits, prepend=0)
+    return float((gained * hits / (ends + 1)).sum() / relevant.sum())

@@ -103,8 +103,8 @@ def score_senses(usages: Sequence[PeriodUsage], labels: Labels) -> dict[str, flo
     """
     gold = {usage.key: usage.labels for usage in usages}
     agreement = b_cubed([labels[usage.key] for usage in usages], [usage.labels for usage in usages])
-    expected, found = period_changes(usages, gold), period_changes(usages, labels)
-    change = spearman([found[key] for key in expected], list(expected.values()))
+    expected, predicted = period_changes(usages, gold), period_changes(usages, labels)
+    change = spearman([predicted[key] for key in expected], list(expected.values()))
     return {
         "b_cubed_precision": agreement.precision,
         "b_cubed_recall": agreement.recall,
@@ -260,8 +260,8 @@ def periods_table(
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
-    for method, found in labels.items():
-        scores = score_senses(data.labelled, found) if all(usage.labels for usage in data.labelled) else {}
+    for method, predicted in labels.items():
+        scores = score_senses(data.labelled, predicted) if all(usage.labels for usage in data.labelled) else {}
         rows.append({"language": data.name, "subtask": "1", "method": method, **scores})
     for method, answered in answers.items():
         has_gold = all(usage.label is not None for usage in data.defined)
@@ -294,9 +294,9 @@ def _cluster(
     n_senses = 0
     monitor.stage("clustering", len(groups), "words")
     for done, (word, keys) in enumerate(groups.items(), 1):
-        found = rule.cluster(vectors.group(word, _CORPORA[0]), vectors.calibration, seed) + n_senses
-        labels |= {key: [int(label)] for key, label in zip(keys, found, strict=True)}
-        n_senses = int(found.max()) + 1
+        word_labels = rule.cluster(vectors.group(word, _CORPORA[0]), vectors.calibration, seed) + n_senses
+        labels |= {key: [int(label)] for key, label in zip(keys, word_labels, strict=True)}
+        n_senses = int(word_labels.max()) + 1
         monitor.advance(done, done)
     return {usage.key: labels[usage.key] for usage in data.labelled}
 

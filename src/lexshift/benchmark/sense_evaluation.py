@@ -187,10 +187,10 @@ def evaluate_senses(
     for word, divided in divide_changed_senses(labels, groups, vectors.all_periods, chosen.alpha).items():
         n = len(divided.labels)
         method_labels = (divided.labels, np.zeros(n, np.intp), np.arange(n))
-        for method, found, score in zip(rows, method_labels, (scores[word], np.nan, np.nan), strict=True):
-            rows[method].append(_measure_word(data, vectors, method, word, found, score))
-    table = pd.DataFrame([evaluate_clustering(data, found, rows[ONE_SENSE]) for found in rows.values()])
-    all_words = pd.DataFrame([row for found in rows.values() for row in found])
+        for method, clusters, score in zip(rows, method_labels, (scores[word], np.nan, np.nan), strict=True):
+            rows[method].append(_measure_word(data, vectors, method, word, clusters, score))
+    table = pd.DataFrame([evaluate_clustering(data, word_clusters, rows[ONE_SENSE]) for word_clusters in rows.values()])
+    all_words = pd.DataFrame([row for word_clusters in rows.values() for row in word_clusters])
     run = {
         "lexshift": __version__,
         "data": data.record(),
@@ -219,9 +219,9 @@ def _measure_word(
     """Return the measures of the clusters of a word, whose usages are in the order of the store."""
     bounds = [vectors.siblings.rows(word, period) for period in PERIODS]
     gold = [data.senses[row] for begin, end in bounds for row in range(begin, end)] if data.senses else []
-    labelled = [(found, sense) for found, sense in zip(labels.tolist(), gold, strict=bool(gold)) if sense is not None]
-    found, senses = [found for found, _ in labelled], [sense for _, sense in labelled]
-    agreement = b_cubed([{label} for label in found], [{sense} for sense in senses])
+    labelled = [pair for pair in zip(labels.tolist(), gold, strict=bool(gold)) if pair[1] is not None]
+    predicted, senses = [label for label, _ in labelled], [sense for _, sense in labelled]
+    agreement = b_cubed([{label} for label in predicted], [{sense} for sense in senses])
     n_old = bounds[0][1] - bounds[0][0]
     old, new = labels[:n_old].tolist(), labels[n_old:].tolist()
     gained, lost = gained_and_lost(old, new)
@@ -232,11 +232,11 @@ def _measure_word(
         labelled=len(labelled),
         gold_senses=len(set(senses)),
         senses=len(set(labels.tolist())),
-        ari=adjusted_rand_index(found, senses) if labelled else float("nan"),
+        ari=adjusted_rand_index(predicted, senses) if labelled else float("nan"),
         b_cubed_precision=agreement.precision,
         b_cubed_recall=agreement.recall,
         b_cubed_f=agreement.f,
-        purity=purity(found, senses),
+        purity=purity(predicted, senses),
         sense_jsd=score,
         gained=gained,
         lost=lost,

@@ -11,7 +11,8 @@ from lexshift.benchmark.control_usages import find_control_usages
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.encode import Encoder
 from lexshift.encode.protocol import optional_attribute
-from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
+from lexshift.scoring.permutation import PermutationTest, permutation_test
+from lexshift.scoring.permutation_stages import add_permutations, first_permutations
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.space import Space, calibration_space
@@ -88,20 +89,21 @@ def embed_control_usages(
     """Embed the usages of control words in the sentences of a data set, unless the store in the folder has them."""
     if settings.control == NO_CONTROL:
         return ControlUsages()
-    found = find_control_usages(data, N_WORDS if settings.control == AUTO else settings.control)
-    if not len(found):
+    usages = find_control_usages(data, N_WORDS if settings.control == AUTO else settings.control)
+    if not len(usages):
         note = (
             f"there is no comparison with ordinary words, because fewer than {MIN_CONTROL_WORDS} other words of the "
             f"sentences occur in {MIN_COUNT} sentences or more of each period"
         )
         monitor.note(note)
         return ControlUsages(note=note)
-    words = tuple(dict.fromkeys(found["word"].to_pylist()))
+    words = tuple(dict.fromkeys(usages["word"].to_pylist()))
     monitor.note(
-        f"comparing with {with_unit(len(words), 'ordinary words')} of the sentences ({with_unit(len(found), 'usages')})"
+        f"comparing with {with_unit(len(words), 'ordinary words')} of the sentences "
+        f"({with_unit(len(usages), 'usages')})"
     )
     prefixed = PrefixedMonitor(monitor)
-    siblings = embed_usages(found, encoder, folder / CONTROL, PERIODS, settings.precision, prefixed)
+    siblings = embed_usages(usages, encoder, folder / CONTROL, PERIODS, settings.precision, prefixed)
     return ControlUsages(words, siblings, CONTROL)
 
 

@@ -186,8 +186,8 @@ def _senses_table(frame: pd.DataFrame) -> Table:
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     texts = [name for name in ("language", "subtask", "method") if name in frame]
-    known = {name for name in frame if frame[name].notna().any()}
-    shown = {name: column for name, column in _SENSE_COLUMNS.items() if name in known}
+    measured = {name for name in frame if frame[name].notna().any()}
+    shown = {name: column for name, column in _SENSE_COLUMNS.items() if name in measured}
     for name in texts:
         table.add_column(name, no_wrap=True)
     for label, _ in shown.values():

@@ -66,9 +66,9 @@ def describe_folder(folder: Path) -> FolderInfo:
 
 def _rows(info: FolderInfo) -> list[tuple[str, str]]:
     """Return the rows of the table, a heading and a text each."""
-    made = [f"lexshift {info.lexshift}"] * (info.lexshift is not None)
-    made += [f"finished {info.finished}"] * (info.finished is not None)
-    rows = [(info.kind, info.path + (f" ({', '.join(made)})" if made else ""))]
+    origin = [f"lexshift {info.lexshift}"] * (info.lexshift is not None)
+    origin += [f"finished {info.finished}"] * (info.finished is not None)
+    rows = [(info.kind, info.path + (f" ({', '.join(origin)})" if origin else ""))]
     again = "; run the same command again to finish it" if info.missing else ""
     missing = f": without {', and '.join(info.missing)}{again}" if info.missing else ""
     rows.append(("state", info.state + missing))

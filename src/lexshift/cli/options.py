@@ -81,9 +81,9 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; raise an error for a repeated option."""
-        given = list(args)
+        arguments = list(args)
         rest = super().parse_args(ctx, args)  # shows the help page if that is asked for
-        *_, parameters = self.make_parser(ctx).parse_args(given)
+        *_, parameters = self.make_parser(ctx).parse_args(arguments)
         for parameter, n in Counter(parameters).items():
             takes_one_value = isinstance(parameter, TyperOption) and not (parameter.is_flag or parameter.multiple)
             if n > 1 and takes_one_value:

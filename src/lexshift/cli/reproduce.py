@@ -11,7 +11,7 @@ from lexshift.cli.evaluate import EMBEDDING, HELP, MIN_USAGES
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lexshift.benchmark.paper import Exhibit
+    from lexshift.benchmark.paper.exhibit import Exhibit
 
 
 @options.with_settings(*EMBEDDING, "repeats", "seed", helps=HELP, min_usages=MIN_USAGES, space="raw")

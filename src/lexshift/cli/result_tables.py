@@ -66,8 +66,8 @@ def _summary(result: StudyResult) -> list[Segments]:
         lines.append((f"{groups}.", ""))
         if (more := len(result.group_readings) - _GROUP_ROWS) > 0:
             lines.append((f"{DIFFERENCES_CSV} has {with_unit(more, 'more rows')}.", "dim"))
-    if found := result.appeared_headline():
-        lines.append((f"{found}.", ""))
+    if appeared := result.appeared_headline():
+        lines.append((f"{appeared}.", ""))
     if result.has_senses:
         lines.append((f"{result.sense_headline()}.", ""))
     if caution := result.caution():
@@ -165,9 +165,9 @@ def _sparkline(result: Trace, word: str, highest: float) -> Segments:
 
     It has a block per period, dim if the change is not significant, or a dot if the period was skipped.
     """
-    found = result.word(word).steps(FIRST)
-    scores = dict(zip(found["to"], found["score"], strict=True)) | dict.fromkeys(found["from"], 0.0)
-    differing = set(found.loc[found["differs"], "to"])
+    steps = result.word(word).steps(FIRST)
+    scores = dict(zip(steps["to"], steps["score"], strict=True)) | dict.fromkeys(steps["from"], 0.0)
+    differing = set(steps.loc[steps["differs"], "to"])
     line, top = [], len(_BLOCKS) - 1
     for period in result.periods:
         height = round(top * scores.get(period, 0.0) / highest) if highest > 0 else 0

@@ -71,7 +71,7 @@ def run_question(
         Verdicts, separated by commas: the command ends with the status :data:`FOUND` if a word has one of them.
     """
     checks.choice(form, "format", FORMATS)
-    wanted = read_verdicts(fail_on, question)
+    failing_verdicts = read_verdicts(fail_on, question)
     with progress_monitor(quiet) as monitor:
         if arguments["out"] is None:
             from lexshift.study.periods import default_out
@@ -82,7 +82,7 @@ def run_question(
     printout.print_tables(form, rows, question == SENSES)
     if not quiet:
         printout.print_summary(arguments["out"])
-    if set(printout.verdicts) & set(wanted):
+    if set(printout.verdicts) & set(failing_verdicts):
         raise typer.Exit(FOUND)
 
 

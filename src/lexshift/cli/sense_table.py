@@ -20,14 +20,14 @@ def sense_rows(result: StudyResult) -> PrintedTable:
     columns = [Column("word"), Column("sense", "right"), Column(shares_title(names)), Column("change")]
     columns += [Column("q", "right"), Column("description", no_wrap=False)]
     rows: list[Row] = []
-    for rank, (word, found) in enumerate(result.senses.items()):
-        for sense in found.senses:
+    for rank, (word, word_senses) in enumerate(result.senses.items()):
+        for sense in word_senses.senses:
             style = "" if sense.change == "kept" else "bold magenta"
             cells: list[Cell] = [
                 word if sense.number == 1 else "",
                 str(sense.number),
                 shares_text(sense.shares),
-                [(change_text(found, sense), style)],
+                [(change_text(word_senses, sense), style)],
                 "" if isnan(sense.q) else chance(sense.q),
                 describe(result, sense),
             ]

@@ -58,8 +58,8 @@ def json_text(table: pd.DataFrame) -> str:
      }
     ]
     """
-    known = table.replace([float("inf"), float("-inf")], float("nan"))
-    rows = known.astype(object).where(known.notna(), None).to_dict("records")
+    finite = table.replace([float("inf"), float("-inf")], float("nan"))
+    rows = finite.astype(object).where(finite.notna(), None).to_dict("records")
     return json.dumps(rows, ensure_ascii=False, indent=1)
 
 
@@ -88,8 +88,8 @@ def open_stores(folder: str) -> list[Siblings]:
     """Return a store, or those in a results folder: of the words, and of the control words if there are any."""
     from lexshift.study.result_files import CONTROL, STORE  # imported here because it is slow
 
-    found = [inner for inner in (Path(folder, STORE), Path(folder, CONTROL)) if (inner / INDEX).exists()]
-    return [Siblings(inner) for inner in found] or [Siblings(folder)]
+    stores = [inner for inner in (Path(folder, STORE), Path(folder, CONTROL)) if (inner / INDEX).exists()]
+    return [Siblings(inner) for inner in stores] or [Siblings(folder)]
 
 
 def print_store(store: Siblings) -> None:

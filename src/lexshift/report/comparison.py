@@ -156,9 +156,9 @@ def content(result: Result) -> dict[str, Any]:
 def listed_words(result: Result) -> list[dict[str, Any]]:
     """Return the first studied words that appeared or disappeared, each with its first sentence on the page."""
     table = result.table
-    found = table[table["verdict"].isin((APPEARED, DISAPPEARED))].head(_LISTED)
+    presence = table[table["verdict"].isin((APPEARED, DISAPPEARED))].head(_LISTED)
     listed = []
-    for row in found.to_dict("records"):
+    for row in presence.to_dict("records"):
         side = int(row["verdict"] == APPEARED)
         usages = _word_details(result, row["word"], _MIN_USAGES)["usages"][side]
         listed.append(row | {"usages": [usage[:3] for usage in usages[:1]]})
@@ -237,7 +237,7 @@ def _usages(result: Result, name: str, side: int, leaning: Floats, points: Float
     Half of at most ``limit`` rows are the most typical usages without near-duplicates, the others are taken evenly from
     the rest; the examples of senses are added. The sense is missing if senses were not sought.
     """
-    found = result.senses.get(name)
+    word_senses = result.senses.get(name)
     offset = result.count_usages(name, OLD_NEW[0]) if side else 0  # senses have the usages of both corpora in one list
     store = result.siblings
     table = store.occurrences.take(store.usage_rows(name, store.corpora[side]))
@@ -246,11 +246,11 @@ def _usages(result: Result, name: str, side: int, leaning: Floats, points: Float
     is_first = np.isin(np.arange(len(order)), choose_varied(candidates, range(len(candidates)), limit // 2))
     first, rest = order[is_first], order[~is_first]
     even = np.linspace(0, len(rest) - 1, min(len(rest), limit - len(first))).round().astype(int)
-    examples = [] if found is None else [row - offset for rows in found.examples for row in rows]
+    examples = [] if word_senses is None else [row - offset for rows in word_senses.examples for row in rows]
     order = np.concatenate([first, rest[np.isin(np.arange(len(rest)), even) | np.isin(rest, examples)]])
     table = table.take(order)
     columns = (table[column].to_pylist() for column in ("sentence", "start", "end", "file", "line"))
-    senses = [[] if found is None else [found.labels[offset + row]] for row in order]
+    senses = [[] if word_senses is None else [word_senses.labels[offset + row]] for row in order]
     rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), senses, strict=True)
     return [
         [*excerpt(sentence, start, end), round(lean, 2), round_figures(x), round_figures(y), f"{file}:{line}", *sense]

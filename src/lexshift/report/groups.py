@@ -30,17 +30,17 @@ def group_rows(result: Result, limit: int) -> list[list[str]]:
     limit : int
         Maximum number of rows.
     """
-    found = result.group_comparison
-    if found is None:
+    comparison = result.group_comparison
+    if comparison is None:
         return []
     gaps = {
         (change.word, change.group): None if change.evidence is None else change.evidence.gap
-        for change in found.changes
+        for change in comparison.changes
     }
     rows = []
     for pair, q, _, reading in result.group_readings[:limit]:
         of_groups = [_gap(result, gaps[pair.word, group]) for group in (pair.first, pair.second)]
-        if len(found.names) > 2:
+        if len(comparison.names) > 2:
             of_groups = [f"{pair.first}, {pair.second}", " and ".join(text or "–" for text in of_groups)]
         difference = pair.difference
         interval = "" if difference is None else _interval(result, difference)

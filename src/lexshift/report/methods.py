@@ -11,8 +11,9 @@ from lexshift.scoring.background import FLOOR
 from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
 from lexshift.scoring.gap import RESAMPLES
-from lexshift.scoring.permutation import DOCUMENTS, STAGES, USAGES, PermutationTest
+from lexshift.scoring.permutation import DOCUMENTS, USAGES, PermutationTest
 from lexshift.scoring.permutation import MIN_DOCUMENTS as MIN_TESTED_DOCUMENTS
+from lexshift.scoring.permutation_stages import FIRST_STAGE
 from lexshift.study.appeared_words import MIN_DOCUMENTS
 from lexshift.study.settings import ONCE
 from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_PRESENT, MIN_RATIO, Backdrop
@@ -75,7 +76,7 @@ def methods(result: Result) -> list[str]:
     """Return paragraphs that describe the data, the embeddings, the scores, the tests, the verdicts and the senses."""
     paragraphs = [_data(result), _embedding(result), _scores(result), _tests(result)]
     paragraphs += [_verdicts(result)] if result.scores.words else []
-    paragraphs += [_appeared(result)] if result.appeared_words is not None and result.appeared_words.words else []
+    paragraphs += [_appeared_words(result)] if result.appeared_words is not None and result.appeared_words.words else []
     paragraphs += [_groups(result)] if result.group_comparison is not None else []
     return [*paragraphs, _senses(result)] if result.senses else paragraphs
 
@@ -174,7 +175,7 @@ def _tests(result: Result) -> str:
     statistic = f" The test statistic was {tested_by(result)}." if tests else ""
     max_permutations = settings["permutations"]
     if max_permutations == "auto":
-        max_permutations = max((test.permutations for test in tests if not test.exact), default=STAGES[0][0])
+        max_permutations = max((test.permutations for test in tests if not test.exact), default=FIRST_STAGE)
     tail = (
         " If hardly any permutation reached the observed distance, p was approximated by a generalised Pareto "
         "distribution fitted to the largest distances (Knijnenburg et al., 2009)."
@@ -239,7 +240,7 @@ def _verdicts(result: Result) -> str:
     )
 
 
-def _appeared(result: Result) -> str:
+def _appeared_words(result: Result) -> str:
     assert result.appeared_words is not None
     alpha, least = result.settings["alpha"], result.settings["min_usages"]
     return (
@@ -256,13 +257,13 @@ def _percent(backdrop: Backdrop) -> str:
 
 
 def _groups(result: Result) -> str:
-    found, settings = result.group_comparison, result.settings
-    assert found is not None
-    names, alpha = f"{', '.join(found.names[:-1])} and {found.names[-1]}", settings["alpha"]
-    what = "folder of the files" if found.column == FOLDER else found.column
+    comparison, settings = result.group_comparison, result.settings
+    assert comparison is not None
+    names, alpha = f"{', '.join(comparison.names[:-1])} and {comparison.names[-1]}", settings["alpha"]
+    what = "folder of the files" if comparison.column == FOLDER else comparison.column
     n_tests, n_pairs = (
         sum(part is not None for part in parts)
-        for parts in ([change.test for change in found.changes], [pair.difference for pair in found.pairs])
+        for parts in ([change.test for change in comparison.changes], [pair.difference for pair in comparison.pairs])
     )
     return (
         f"To separate changes over time from changes in who is talking, the gap between the corpora was also estimated "
@@ -291,9 +292,9 @@ def _senses(result: Result) -> str:
     )
     rule = _CLUSTERINGS[settings["clustering"]]
     if settings["inventory"] is None:
-        found = f"divided into senses by {rule}"
+        division = f"divided into senses by {rule}"
     else:
-        found = f"assigned to the senses of an inventory, or to new senses that were found by {rule}"
+        division = f"assigned to the senses of an inventory, or to new senses that were found by {rule}"
     share = result.run["senses"].get("selected_share", 1)
     words, selected = "each word", ""
     if share < 1:
@@ -304,7 +305,7 @@ def _senses(result: Result) -> str:
             "(Benjamini and Bogomolov, 2014)"
         )
     return (
-        f"The occurrences of {words} in both corpora together were {found}. The probability that two occurrences "
+        f"The occurrences of {words} in both corpora together were {division}. The probability that two occurrences "
         f"share a sense, given the cosine of their embeddings, was {calibrated}. For each sense, p is the probability "
         f"of a difference between its shares in the two corpora at least as large, if occurrences (or whole documents, "
         f"where a document contains several of them) were assigned to the corpora at random. The false discovery rate "

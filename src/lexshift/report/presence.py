@@ -14,35 +14,36 @@ from lexshift.study.verdict import APPEARED, DISAPPEARED, describe_presence
 _NAMED = 300  # further words of which only the numbers of occurrences are shown
 
 
-def presence_groups(result: StudyResult, studied: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
+def presence_groups(result: StudyResult, studied_words: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
     """Return the words to list for each verdict, as plain values.
 
     Parameters
     ----------
     result : StudyResult
-    studied : sequence of dict
+    studied_words : sequence of dict
         Words of the study that have the verdict, which come first: word, verdict, reason, usages (rows of [before,
         word, after]).
 
     Returns
     -------
     list of dict
-        verdict, side ("old" or "new"), words (as in ``studied``, with ``is_studied``), n_studied (number of words from
-        ``studied``), rest (further words with their numbers of occurrences), more (number of words left out).
+        verdict, side ("old" or "new"), words (as in ``studied_words``, with ``is_studied``), n_studied (number of words
+        from ``studied_words``), rest (further words with their numbers of occurrences), more (number of words left
+        out).
     """
     labels = result.run["corpora"][0]["name"], result.run["corpora"][-1]["name"]
-    names, known = {word.casefold() for word in result.words}, {entry["word"].casefold() for entry in studied}
+    names, listed = {word.casefold() for word in result.words}, {entry["word"].casefold() for entry in studied_words}
     groups = []
     for verdict, side in ((APPEARED, OLD_NEW[1]), (DISAPPEARED, OLD_NEW[0])):
-        words = [entry | {"is_studied": True} for entry in studied if entry["verdict"] == verdict]
-        found = [] if result.appeared_words is None else result.appeared_words.select(verdict)
-        found = [word for word in found if word.word.casefold() not in known]
-        words += [_entry(word, labels, word.word.casefold() in names) for word in found[:LISTED]]
-        rest = [[word.word, *word.counts] for word in found[LISTED : LISTED + _NAMED]]
+        words = [entry | {"is_studied": True} for entry in studied_words if entry["verdict"] == verdict]
+        appeared = [] if result.appeared_words is None else result.appeared_words.select(verdict)
+        appeared = [word for word in appeared if word.word.casefold() not in listed]
+        words += [_entry(word, labels, word.word.casefold() in names) for word in appeared[:LISTED]]
+        rest = [[word.word, *word.counts] for word in appeared[LISTED : LISTED + _NAMED]]
         if words:
-            more = max(len(found) - LISTED - _NAMED, 0)
+            more = max(len(appeared) - LISTED - _NAMED, 0)
             groups.append({"verdict": verdict, "side": side, "words": words, "rest": rest, "more": more})
-            groups[-1]["n_studied"] = sum(entry["verdict"] == verdict for entry in studied)
+            groups[-1]["n_studied"] = sum(entry["verdict"] == verdict for entry in studied_words)
     return groups
 
 

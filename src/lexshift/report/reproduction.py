@@ -10,7 +10,7 @@ from lexshift.report.page import render_page, round_figures
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lexshift.benchmark.paper import Exhibit
+    from lexshift.benchmark.paper.exhibit import Exhibit
 
 PAGE = "reproduction.html"
 SCRIPTS = ("base.js", "charts.js", "reproduction.js")

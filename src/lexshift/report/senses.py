@@ -47,9 +47,9 @@ def share_text(share: float) -> str:
     return "    –" if isnan(share) else f"{100 * share:3.0f} %"
 
 
-def change_text(found: WordSenses, sense: Sense) -> str:
+def change_text(word_senses: WordSenses, sense: Sense) -> str:
     """Return the change of a sense, or that it is the only one of its word."""
-    return sense.change if len(found) > 1 else ONE_SENSE
+    return sense.change if len(word_senses) > 1 else ONE_SENSE
 
 
 def describe(result: StudyResult, sense: Sense) -> str:
@@ -70,11 +70,11 @@ def notebook_senses(result: StudyResult) -> str:
             str(sense.number),
             describe(result, sense),
             shares_text(sense.shares),
-            change_text(found, sense),
+            change_text(word_senses, sense),
             "" if isnan(sense.q) else chance(sense.q),
         ]
-        for word, found in result.senses.items()
-        for sense in found.senses
+        for word, word_senses in result.senses.items()
+        for sense in word_senses.senses
     ]
     columns = ["word", "sense", "description", shares_title(labels), "change", "q"]
     return notebook_table(result.sense_headline(), columns, rows[:NOTEBOOK_ROWS], len(rows), "sense_table")
@@ -87,14 +87,14 @@ def sense_values(result: StudyResult, word: str) -> list[dict[str, Any]]:
     are None. ``examples`` has [before, word, after, place, period]. With an inventory, ``known`` is the name of
     the sense in it, or empty.
     """
-    found = result.senses.get(word)
-    if found is None:
+    word_senses = result.senses.get(word)
+    if word_senses is None:
         return []
     frames = [result.siblings[word].occurrences(period) for period in result.siblings.corpora]
     rows = [(i, row) for i, frame in enumerate(frames) for row in frame.to_dict("records")]
-    senses = [_sense(sense, rows) for sense in found.senses]
+    senses = [_sense(sense, rows) for sense in word_senses.senses]
     if result.settings.get("inventory") is not None:
-        senses = [values | {"known": sense.known} for values, sense in zip(senses, found.senses, strict=True)]
+        senses = [values | {"known": sense.known} for values, sense in zip(senses, word_senses.senses, strict=True)]
     return senses
 
 

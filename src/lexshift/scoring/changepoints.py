@@ -27,7 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexshift.scoring.permutation import approximate_p, largest_values, stages
+from lexshift.scoring.permutation_stages import stages
+from lexshift.scoring.permutation_tail import approximate_p, largest_values
 from lexshift.scoring.space import principal_axes
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Indices, Matrix

@@ -107,8 +107,8 @@ def estimate_difference(
     for total, p_above in STAGES:
         while drawn < total:
             exchanged = exchange_groups(units, is_new, is_first, min(_BATCH, total - drawn), rng)
-            found = np.abs(group_differences(values, np.broadcast_to(sides, exchanged.shape), exchanged))
-            exceeding += int((found >= abs(value) * (1 - 1e-9)).sum())
+            differences = np.abs(group_differences(values, np.broadcast_to(sides, exchanged.shape), exchanged))
+            exceeding += int((differences >= abs(value) * (1 - 1e-9)).sum())
             drawn += len(exchanged)
         p = (1 + exceeding) / (1 + drawn)
         if p > p_above:

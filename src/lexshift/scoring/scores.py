@@ -15,14 +15,8 @@ import pyarrow as pa
 from lexshift.errors import UserError
 from lexshift.scoring.bootstrap import Interval, bootstrap
 from lexshift.scoring.distance.metric import Metric, get, precompute_distances
-from lexshift.scoring.permutation import (
-    Documents,
-    Permutations,
-    PermutationTest,
-    add_permutations,
-    first_permutations,
-    permutation_test,
-)
+from lexshift.scoring.permutation import Documents, PermutationTest, permutation_test
+from lexshift.scoring.permutation_stages import Permutations, add_permutations, first_permutations
 from lexshift.scoring.rates import RateCurve, build_curve
 from lexshift.scoring.sscd import RATES, SSCD, Change, sweep
 from lexshift.utils.arrays import Matrix

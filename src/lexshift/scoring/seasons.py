@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.scoring.changepoints import project_on_components
-from lexshift.scoring.permutation import approximate_p, largest_values
+from lexshift.scoring.permutation_tail import approximate_p, largest_values
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator

@@ -113,15 +113,15 @@ def find_groups(
     list of SenseGroups
         Without the senses that are a single group.
     """
-    found = []
+    sense_groups = []
     for sense in range(int(labels.max()) + 1):
         rows = np.flatnonzero(labels == sense)
         groups, stability, is_stable = find_stable(clustering, vectors[rows], calibration, seed)
         if groups.max() > 0:
             own = None if documents is None else documents[rows]
             shares = sense_shares(groups, periods[rows], n_periods, own, permutations, seed=seed)
-            found.append(SenseGroups(rows, groups, shares, stability, is_stable))
-    return found
+            sense_groups.append(SenseGroups(rows, groups, shares, stability, is_stable))
+    return sense_groups
 
 
 def divide_changed_senses(

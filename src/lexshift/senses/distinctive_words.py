@@ -70,10 +70,10 @@ class DistinctiveWords:
         counts = [Counter[str]() for _ in range(n_senses)]
         neighbours = self._neighbours(usages)
         forms = set[str]().union(*neighbours) - function_words
-        known = {form: _lemma(form, lemmas, language) for form in forms if is_word(form)}
-        known = {form: lemma for form, lemma in known.items() if lemma not in function_words and lemma not in own}
+        lemma_of = {form: _lemma(form, lemmas, language) for form in forms if is_word(form)}
+        lemma_of = {form: lemma for form, lemma in lemma_of.items() if lemma not in function_words and lemma not in own}
         for near, label in zip(neighbours, usages.labels, strict=True):
-            counts[label].update({known[form] for form in near if form in known})
+            counts[label].update({lemma_of[form] for form in near if form in lemma_of})
         words = sorted(set[str]().union(*counts))
         table = np.array([[count[word] for word in words] for count in counts], int).reshape(n_senses, len(words))
         if language not in LANGUAGES and n_senses:
@@ -178,8 +178,8 @@ def _lemma(word: str, lemmas: Mapping[str, str], language: str) -> str:
     ['garten', 'katze', 'kuchen']
     """
     forms = (word, word.capitalize()) if language in _CAPITALISED_NOUNS else (word,)
-    found = [lemmas[form].lower() for form in forms if form in lemmas]
-    return word if word in found or not found else found[0]
+    form_lemmas = [lemmas[form].lower() for form in forms if form in lemmas]
+    return word if word in form_lemmas or not form_lemmas else form_lemmas[0]
 
 
 @cache

@@ -215,22 +215,22 @@ def assign_senses(
         Seed of the clustering.
     """
     n = len(vectors)
-    best, known = np.full(n, -1), np.zeros(n)
+    best, p_known = np.full(n, -1), np.zeros(n)
     if inventory.senses and n:
         cosines = unit_rows(vectors) @ unit_rows(inventory.vectors).T
         similarities = sense_similarities(cosines, inventory.owners, len(inventory.senses))
         best = similarities.argmax(axis=1)
-        known = novelty.known_probability(similarities.max(axis=1))
-    new = np.flatnonzero(known < 0.5)
+        p_known = novelty.known_probability(similarities.max(axis=1))
+    new = np.flatnonzero(p_known < 0.5)
     labels = np.zeros(len(new), np.intp)
     if calibration is not None and len(new) > 1:
         labels = clustering.cluster(vectors[new], calibration, seed)
-    senses = [inventory.senses[i] if p >= 0.5 else "" for i, p in zip(best, known, strict=True)]
+    senses = [inventory.senses[i] if p >= 0.5 else "" for i, p in zip(best, p_known, strict=True)]
     free = (name for number in count(1) if (name := f"new-{number}") not in inventory.senses)
     names = list(islice(free, int(labels.max(initial=-1)) + 1))
     for row, label in zip(new, labels, strict=True):
         senses[row] = names[label]
-    return Assignment(senses, np.maximum(known, 1 - known))
+    return Assignment(senses, np.maximum(p_known, 1 - p_known))
 
 
 def _fit_logistic(known_similarities: Floats, withheld_similarities: Floats) -> tuple[float, float]:

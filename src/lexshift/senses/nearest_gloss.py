@@ -39,7 +39,7 @@ class NearestGloss:
 
     def describe(self, usages: SenseUsages) -> list[list[str]]:
         """Return the nearest gloss of each sense, in a list, or an empty list if none is near enough."""
-        return [[gloss for gloss, p in found[:1] if p >= self.min_probability] for found in self.rank(usages)]
+        return [[gloss for gloss, p in ranking[:1] if p >= self.min_probability] for ranking in self.rank(usages)]
 
     def rank(self, usages: SenseUsages) -> list[list[tuple[str, float]]]:
         """Return all glosses with their probabilities for each sense, the nearest first."""

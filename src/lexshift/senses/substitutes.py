@@ -75,7 +75,7 @@ class Substitutes:
         """Return the likeliest substitutes of each usage; none if the tokenizer drops the word."""
         own = set(split_words(usages.word))
         sequences, positions, rows = self._mask(usages)
-        found: list[list[str]] = [[] for _ in usages.sentences]
+        substitutes: list[list[str]] = [[] for _ in usages.sentences]
         for batch in make_batches([len(ids) for ids in sequences], _BATCH_TOKENS):
             scores = self._predict([sequences[i] for i in batch], [positions[i] for i in batch])
             for i, row in zip(batch, scores, strict=True):
@@ -83,11 +83,11 @@ class Substitutes:
                 for token in np.argsort(-row, kind="stable"):
                     word = self._words.get(int(token))
                     if word is not None and word not in taken:
-                        found[rows[i]].append(word)
+                        substitutes[rows[i]].append(word)
                         taken.add(word)
-                    if len(found[rows[i]]) == self.n_fillers:
+                    if len(substitutes[rows[i]]) == self.n_fillers:
                         break
-        return found
+        return substitutes
 
     def _mask(self, usages: SenseUsages) -> tuple[list[Ids], list[int], list[int]]:
         """Return token ids with a mask in place of the word, the position of the mask, and the row of the usage."""

@@ -203,7 +203,7 @@ def find_word_senses(
     """
     shares = sense_shares(usages.labels, usages.periods, n_periods, documents, permutations, seed=seed)
     k = len(shares.p)
-    found = WordSenses(
+    word_senses = WordSenses(
         word=usages.word,
         labels=tuple((usages.labels + 1).tolist()),
         periods=tuple(usages.periods.tolist()),
@@ -217,7 +217,7 @@ def find_word_senses(
         known=[""] * k if names is None else list(names),
         stability=np.full(k, np.nan) if stability is None else stability,
     )
-    return adjust_changes({usages.word: found}, alpha)[usages.word]
+    return adjust_changes({usages.word: word_senses}, alpha)[usages.word]
 
 
 def usage_shifts(vectors: Matrix, periods: Indices) -> Floats:
@@ -261,10 +261,10 @@ def adjust_changes(words: Mapping[str, WordSenses], alpha: float, selected_share
         See :func:`~lexshift.senses.shares.adjust_p`.
     """
     adjusted = adjust_p(
-        {word: found.shares for word, found in words.items() if len(found) > 1}, selected_share=selected_share
+        {word: senses.shares for word, senses in words.items() if len(senses) > 1}, selected_share=selected_share
     )
     q = {word: np.maximum(values, words[word].division_q) for word, values in adjusted.items()}
     return {
-        word: replace(found, q=q[word], changes=name_changes(found.shares, q[word], alpha)) if word in q else found
-        for word, found in words.items()
+        word: replace(senses, q=q[word], changes=name_changes(senses.shares, q[word], alpha)) if word in q else senses
+        for word, senses in words.items()
     }

@@ -195,8 +195,8 @@ def _plant_separately(
         for period, corpus in zip(PERIODS, corpora, strict=True)
     }
     for period, sample in read.items():
-        if sample.found > max_sentences:
-            monitor.note(f"{period}: {max_sentences:,} of {sample.found:,} sentences are used (max_sentences)")
+        if sample.n_sentences > max_sentences:
+            monitor.note(f"{period}: {max_sentences:,} of {sample.n_sentences:,} sentences are used (max_sentences)")
         for reason, n in sample.skipped.items():
             monitor.note(f"{period}: {with_unit(n, reason)}")
     periods = [
@@ -212,7 +212,7 @@ def _plant_separately(
     about = {
         "reading": record_readings(readings),
         "max_sentences": max_sentences,
-        "sentences": {period: [len(sample.sentences), sample.found] for period, sample in read.items()},
+        "sentences": {period: [len(sample.sentences), sample.n_sentences] for period, sample in read.items()},
         "skipped": {period: sample.skipped for period, sample in read.items()},
         "documents": {
             period: {name: file for file, name in sample.documents().items()} for period, sample in read.items()

@@ -46,14 +46,14 @@ class CorpusSentences:
     Attributes
     ----------
     sentences : list of Sentence
-    found : int
+    n_sentences : int
         Number of sentences in the corpus.
     skipped : dict of str to int
         How much text was skipped or altered, by reason.
     """
 
     sentences: list[Sentence]
-    found: int
+    n_sentences: int
     skipped: dict[str, int]
 
     def documents(self) -> dict[str, str]:
@@ -81,7 +81,7 @@ def read_sentences(
         Name of the corpus in the progress.
     """
     sample, tally = _Sample(max_sentences), Tally()
-    file, key, position, found = None, np.zeros(1, np.uint64), 0, 0
+    file, key, position, n_sentences = None, np.zeros(1, np.uint64), 0, 0
     for block in read_corpus(find_sources(corpus), reading, tally, reading_stage(monitor, f"reading {label}")):
         if block.file != file:
             file, position = block.file, 0
@@ -91,12 +91,12 @@ def read_sentences(
         hashes = sampling.priorities(np.repeat(key, len(texts)), positions, np.zeros(len(texts), np.int64))
         sample.add([Sentence(file, text) for text in texts], hashes)
         position += len(texts)
-        found += len(texts)
+        n_sentences += len(texts)
     if tally.unreadable and not tally.files:
         raise tally.nothing_read(str(corpus))
-    if not found:
+    if not n_sentences:
         raise UserError(f"the corpus {str(corpus)!r} is empty: there is no sentence in it")
-    return CorpusSentences(sample.sentences(), found, dict(tally.skipped))
+    return CorpusSentences(sample.sentences(), n_sentences, dict(tally.skipped))
 
 
 def split_block(block: Block, language: str, tally: Tally) -> Iterator[str]:

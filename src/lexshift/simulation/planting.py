@@ -167,20 +167,20 @@ def _choose_pairs(periods: Sequence[PeriodText], count: int, need: int, seed: in
     for period in periods:
         period.index(candidates)
     waiting = sorted(candidates, key=lambda word: generator(seed, "simulate", f"source {word}").random())
-    found = 0
-    while waiting and found < count:
+    n_pairs = 0
+    while waiting and n_pairs < count:
         first = waiting.pop(0)
         for second in waiting:
             if not begin_alike(first, second) and _has_enough(periods, (first, second), need):
                 waiting.remove(second)
-                found += 1
+                n_pairs += 1
                 yield first, second
                 break
-    if found < count:
+    if n_pairs < count:
         raise UserError(
-            f"{count} pairs of words with {need:,} sentences each in both corpora were requested, but only {found} can "
-            f"be made: {len(candidates):,} words that are not function words, numbers or names occur {need:,} times in "
-            f"both; request fewer pseudowords or usages, or give larger corpora"
+            f"{count} pairs of words with {need:,} sentences each in both corpora were requested, but only {n_pairs} "
+            f"can be made: {len(candidates):,} words that are not function words, numbers or names occur {need:,} "
+            f"times in both; request fewer pseudowords or usages, or give larger corpora"
         )
 
 

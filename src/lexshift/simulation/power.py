@@ -22,7 +22,8 @@ from lexshift.encode import as_encoder
 from lexshift.encode.built_in import resolve_model
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import Metric
-from lexshift.scoring.permutation import STAGES, permutation_test
+from lexshift.scoring.permutation import permutation_test
+from lexshift.scoring.permutation_stages import LAST_STAGE, STAGES
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.space import choose_space
 from lexshift.simulation.pseudowords import deal_usages, invent_pseudowords, rename_usage
@@ -304,7 +305,7 @@ def _check_changes(changes: Sequence[float]) -> list[float]:
 def _choose_permutations(permutations: int | Literal["auto"], level: float) -> int:
     """Return the maximum number of permutations of a test; with "auto", p can fall well below the level."""
     if permutations == "auto":
-        permutations = next((stage for stage, _ in STAGES if stage >= _FINER / level), STAGES[-1][0])
+        permutations = next((stage for stage, _ in STAGES if stage >= _FINER / level), LAST_STAGE)
     maximum = checks.positive(permutations, "permutations")
     if 1 / (maximum + 1) > level:
         raise UserError(

@@ -10,7 +10,7 @@ from lexshift.corpus.sources import Place
 from lexshift.corpus.targets import Words
 from lexshift.engine.local import Engine
 from lexshift.scoring.distance.metric import Metric
-from lexshift.scoring.permutation import Permutations
+from lexshift.scoring.permutation_stages import Permutations
 from lexshift.scoring.swap import Strategy
 from lexshift.store.embedding import EmbeddingOptions
 from lexshift.study.pipeline import run_study

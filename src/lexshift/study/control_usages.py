@@ -23,7 +23,7 @@ from lexshift.study.control_words import MIN_COUNT, ControlWords
 from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Array, Indices, Matrix
-from lexshift.utils.monitor import Monitor, passing
+from lexshift.utils.monitor import ForwardingMonitor, Monitor, passing
 from lexshift.utils.quantities import with_unit
 
 MAX_USAGES = 40
@@ -257,11 +257,12 @@ def _describe_work(occurrences: Mapping[str, Occurrences], folder: Path | None) 
     return f"{amount}; --control none leaves them out"
 
 
-class PrefixedMonitor:
+class PrefixedMonitor(ForwardingMonitor):
     """A monitor that says of each stage and note what it concerns, by default the control words."""
 
     def __init__(self, monitor: Monitor, prefix: str = "control words") -> None:
-        self._monitor, self._prefix = monitor, prefix
+        super().__init__(monitor)
+        self._prefix = prefix
 
     @property
     def passing(self) -> Monitor:
@@ -270,13 +271,9 @@ class PrefixedMonitor:
 
     def stage(self, name: str, total: int, unit: str) -> None:
         """Begin a stage."""
-        self._monitor.stage(f"{self._prefix}: {name}", total, unit)
-
-    def advance(self, done: int, items: int = 0, status: str = "") -> None:
-        """Report progress in the present stage."""
-        self._monitor.advance(done, items, status)
+        super().stage(f"{self._prefix}: {name}", total, unit)
 
     def note(self, text: str) -> None:
         """Show a note to the user."""
         is_warning = text.startswith(_WARNING)
-        self._monitor.note(f"{_WARNING * is_warning}{self._prefix}: {text.removeprefix(_WARNING)}")
+        super().note(f"{_WARNING * is_warning}{self._prefix}: {text.removeprefix(_WARNING)}")

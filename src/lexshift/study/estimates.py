@@ -43,8 +43,8 @@ def pair_sizes(
         Minimum number of usages in a period.
     """
     rows = {word: i for i, word in enumerate(contents.forms)}
-    known = [entry["label"] for entry in contents.corpora]
-    columns = [known.index(label) for label in labels]
+    stored_labels = [entry["label"] for entry in contents.corpora]
+    columns = [stored_labels.index(label) for label in labels]
     sizes = []
     for word in words:
         if word in rows:

@@ -206,6 +206,6 @@ def compare_ends(
         def advance(done: int, before: int = before) -> None:
             monitor.advance(before + done, before + done)
 
-        found, backdrops[pair] = finder.find_for(words, alpha, advance)
-        evidence |= found
+        pair_evidence, backdrops[pair] = finder.find_for(words, alpha, advance)
+        evidence |= pair_evidence
     return evidence, backdrops

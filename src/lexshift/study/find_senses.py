@@ -9,7 +9,7 @@ from lexshift.corpus import Corpus
 from lexshift.corpus.sources import Place
 from lexshift.corpus.targets import Words
 from lexshift.engine.local import Engine
-from lexshift.scoring.permutation import Permutations
+from lexshift.scoring.permutation_stages import Permutations
 from lexshift.store.embedding import EmbeddingOptions
 from lexshift.study.pipeline import run_study
 from lexshift.study.result import Result

@@ -272,23 +272,23 @@ def read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | None
 def _checked_files(folder: Path, kind: Kind) -> dict[str, str]:
     """Return the SHA-256 of the files that may be replaced; a file that was not written with the record is refused."""
     record = read_record(folder, kind)
-    known = [{} if record is None else record["files"], _replaced_files(folder, record)]
-    found = {}
+    recorded = [{} if record is None else record["files"], _replaced_files(folder, record)]
+    digests = {}
     there = [f"{inner}/{name}" for inner in kind.folders for name in _visible_files(folder / inner)]
     for name in (*kind.files, *there):
         path = folder / name
         if not os.path.lexists(path):
             continue
-        marks = [files[name] for files in known if name in files]
+        marks = [files[name] for files in recorded if name in files]
         if marks and path.is_file():
             with path.open("rb") as file:
-                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-        if found.get(name) not in marks:
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        if digests.get(name) not in marks:
             raise UserError(
                 f"{str(path)!r} was not written by lexshift, or was changed since; move it or choose another folder "
                 f"(--out)"
             )
-    return found
+    return digests
 
 
 def _visible_files(folder: Path) -> list[str]:

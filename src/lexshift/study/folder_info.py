@@ -196,8 +196,8 @@ def _describe_interrupted(folder: Path) -> FolderInfo | None:
     """Return what a run left that was stopped before it saved its results; None if there is nothing of a run."""
     stores = {name: describe_store(folder / name) for name in (STORE, CONTROL)}
     has_parts = (folder / "parts").is_dir() and any((folder / "parts").glob("*.arrow"))
-    found = stores[STORE] or stores[CONTROL]
-    if found is None:
+    store = stores[STORE] or stores[CONTROL]
+    if store is None:
         if not has_parts:
             return None
         missing = ["vectors, scores and report; the corpora are partly read"]
@@ -216,10 +216,10 @@ def _describe_interrupted(folder: Path) -> FolderInfo | None:
         kind="results",
         state=INTERRUPTED,
         missing=[*missing, "scores and report"],
-        encoder=found.encoder,
-        corpora=found.corpora,
-        words=found.words,
-        facts=found.facts,
+        encoder=store.encoder,
+        corpora=store.corpora,
+        words=store.words,
+        facts=store.facts,
         bytes=folder_size(folder),
     )
 

@@ -48,18 +48,18 @@ def find_form_hint(targets: Targets, counts: Sequence[WordCounts] | None, langua
             numbers[form] += n
             small, capital = corpus.within.get(form, (0, 0))
             capitals[form] += capital - small
-    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    forms_of: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for form, n in numbers.items():
         if n >= _MIN_COUNT and form not in requested:
             spellings = (form.capitalize(), form) if capitals[form] > 0 else (form, form.capitalize())
             lemma = next((lemmas[text] for text in spellings if text in lemmas), form).lower()
             if lemma in words:
-                found[lemma][form] = n
-    shares = {word: (n := sum(forms.values())) / (n + numbers[word]) for word, forms in found.items()}
-    chosen = sorted((word for word in found if shares[word] >= _MIN_SHARE), key=lambda word: (-shares[word], word))
+                forms_of[lemma][form] = n
+    shares = {word: (n := sum(forms.values())) / (n + numbers[word]) for word, forms in forms_of.items()}
+    chosen = sorted((word for word in forms_of if shares[word] >= _MIN_SHARE), key=lambda word: (-shares[word], word))
     if not chosen:
         return None
-    named = "; ".join(_describe(word, numbers[word], found[word]) for word in chosen[:_WORDS])
+    named = "; ".join(_describe(word, numbers[word], forms_of[word]) for word in chosen[:_WORDS])
     more = f"; and of {len(chosen) - _WORDS} more words" if len(chosen) > _WORDS else ""
     more = more.removesuffix("s") if len(chosen) == _WORDS + 1 else more
     return f"the corpora also have other forms of {named}{more}; --match lemma includes all forms"

@@ -14,7 +14,8 @@ from lexshift.encode.adaptation import Calibration
 from lexshift.errors import UserError, join_names
 from lexshift.scoring.gap import MIN_HALVED, Gap, estimate_gap, similarities
 from lexshift.scoring.group_difference import GroupDifference, estimate_difference
-from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
+from lexshift.scoring.permutation import PermutationTest, permutation_test
+from lexshift.scoring.permutation_stages import add_permutations, first_permutations
 from lexshift.scoring.scores import tested_metric
 from lexshift.store.siblings import Siblings
 from lexshift.study.evidence import GapFinder
@@ -84,13 +85,13 @@ class GroupFinder:
         keys = [(word, group) for word in self._usages for group in groups if self._has_enough(word, group)]
         monitor.stage("comparing groups", len(keys), "groups of usages")
         permutations = first_permutations(settings.permutations)
-        found = for_each(
+        gaps_and_tests = for_each(
             keys,
             lambda key: (self._gap(key), self._test(key, permutations)),
             lambda done: monitor.advance(done, done),
         )
-        evidence = self._weigh({key: gap for key, (gap, _) in found.items()})
-        tests = {key: test for key, (_, test) in found.items()}
+        evidence = self._weigh({key: gap for key, (gap, _) in gaps_and_tests.items()})
+        tests = {key: test for key, (_, test) in gaps_and_tests.items()}
         if settings.permutations == "auto":
             tests = add_permutations(tests, self._test, settings.alpha, monitor)
         all_pairs = [(word, *pair) for word in self._words for pair in itertools.combinations(groups, 2)]
@@ -124,7 +125,7 @@ class GroupFinder:
         for group in range(len(self._names)):
             of_group = {word: gap for (word, number), gap in gaps.items() if number == group}
             sizes = {word: self._counts(word, group) for word in of_group}
-            weighed |= {(word, group): found for word, found in weigh_gaps(of_group, sizes, background).items()}
+            weighed |= {(word, group): evidence for word, evidence in weigh_gaps(of_group, sizes, background).items()}
         return weighed
 
     def _counts(self, word: str, group: int) -> tuple[int, int]:

@@ -150,7 +150,7 @@ class GroupComparison:
         """Return the change of each word in each group with its q and its verdict."""
         q_values = _adjust([None if change.test is None else change.test.p for change in self.changes])
         return [
-            (change, q, TOO_FEW if (found := change.evidence) is None else self._decide(found, q))
+            (change, q, TOO_FEW if (evidence := change.evidence) is None else self._decide(evidence, q))
             for change, q in zip(self.changes, q_values, strict=True)
         ]
 
@@ -268,8 +268,8 @@ def difference_table(readings: Sequence[PairReading]) -> pd.DataFrame:
 
 def _adjust(p_values: Sequence[float | None]) -> list[float]:
     """Return the q of each p, NaN where there is none."""
-    known = [p for p in p_values if p is not None]
-    q = iter(benjamini_hochberg(known).tolist() if known else ())
+    tested = [p for p in p_values if p is not None]
+    q = iter(benjamini_hochberg(tested).tolist() if tested else ())
     return [float("nan") if p is None else next(q) for p in p_values]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from lexshift.corpus.periods import month_of
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import SHUFFLES, ChangePoints, change_points
-from lexshift.scoring.permutation import add_permutations, first_permutations
+from lexshift.scoring.permutation_stages import add_permutations, first_permutations
 from lexshift.scoring.seasons import Season, remove_season, season
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.study.settings import Settings

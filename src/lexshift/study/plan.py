@@ -32,35 +32,28 @@ from lexshift.study.control_words import ControlWords
 from lexshift.study.encoder_profile import EncoderProfile, PlannedEncoder
 from lexshift.study.estimates import ENCODING_RANGE, estimate_results_bytes, estimate_scoring, pair_sizes
 from lexshift.study.folder import check_results
-from lexshift.study.periods import Periods, check_periods, check_two_periods
-from lexshift.study.pipeline import RESULTS, check_stores, choose_words, find_readings, open_reader, read_named_words
+from lexshift.study.inputs import read_inputs
+from lexshift.study.periods import Periods, check_two_periods
+from lexshift.study.pipeline import RESULTS
 from lexshift.study.result_files import CONTROL, STORE
-from lexshift.study.settings import DISCOVER, TRACE, Settings
+from lexshift.study.settings import DISCOVER, Settings
 from lexshift.study.study_plan import CorpusPlan, StorePlan, StudyPlan, TimeRange
-from lexshift.study.words import describe_choice
+from lexshift.study.words import choose_words, describe_choice, read_named_words
 from lexshift.utils import checks
 from lexshift.utils.files import disk_faults
-from lexshift.utils.monitor import Monitor, Silent, watching
+from lexshift.utils.monitor import ForwardingMonitor, Monitor, Silent, watching
 
 EMBED = "embed"
 NAMED = "named by the user"
 """How the words of a study were chosen if the user named them."""
 
 
-class NoteCollector:
+class NoteCollector(ForwardingMonitor):
     """A monitor that passes progress on, and collects notes instead of showing them."""
 
     def __init__(self, monitor: Monitor) -> None:
-        self._monitor = monitor
+        super().__init__(monitor)
         self.notes: list[str] = []
-
-    def stage(self, name: str, total: int, unit: str) -> None:
-        """Begin a stage."""
-        self._monitor.stage(name, total, unit)
-
-    def advance(self, done: int, items: int = 0, status: str = "") -> None:
-        """Report progress in the present stage."""
-        self._monitor.advance(done, items, status)
 
     def note(self, text: str) -> None:
         """Collect a note."""
@@ -82,24 +75,18 @@ def plan_study(
     out = None if settings.out is None else Path(settings.out)
     if out is not None:
         check_results(out, RESULTS[question].kind)
-    periods = check_periods(question, corpora, settings)
-    if out is not None:
-        check_stores(out, None if question == TRACE else periods.keys)
-    languages, readings, date_note = find_readings(periods, settings)
-    language = list(languages.values())[-1]
-    targets, control_targets = read_named_words(words, settings, periods, readings)
+    inputs = read_inputs(question, corpora, settings)
+    targets, control_targets = read_named_words(words, inputs)
     with ExitStack() as stack:
         progress = NoteCollector(stack.enter_context(watching(monitor or False)))
-        for note in filter(None, (periods.order_note(), date_note)):
+        for note in inputs.notes:
             progress.note(note)
-        encoder, encoder_choice = _plan_encoder(settings, languages)
+        encoder, encoder_choice = _plan_encoder(settings, inputs.languages)
         cache = None
         if question == DISCOVER:
             cache = Cache(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))))
-        reader = open_reader(question, periods, readings, settings, Local(), cache, progress)
-        chosen = choose_words(
-            question, reader, targets, control_targets, settings, language, progress, find_appeared=False
-        )
+        reader = inputs.open_reader(Local(), cache, progress)
+        chosen = choose_words(inputs, reader, targets, control_targets, progress, find_appeared=False)
         targets, vocabulary = chosen.targets, chosen.vocabulary
         planner = StorePlanner(encoder, settings, progress)
         forecast, labels = planner.forecast(
@@ -109,10 +96,10 @@ def plan_study(
         control = None if question == DISCOVER else planner.forecast_controls(out, chosen.control, reader)
         reading = time.perf_counter() - begun - encoder.seconds_to_load
         profile = _measure_encoder(encoder, forecast, control)
-    progress.notes += [f"warning: {text}" for text in language_warnings(languages, encoder)]
+    progress.notes += [f"warning: {text}" for text in language_warnings(inputs.languages, encoder)]
     choice = NAMED
     if vocabulary is not None:
-        choice = describe_choice(vocabulary, settings.min_count, min(2, len(periods.corpora)))
+        choice = describe_choice(vocabulary, settings.min_count, min(2, len(inputs.periods.corpora)))
         progress.notes.remove(f"studying {choice}")
     dimensions = _dimensions(profile, forecast, control)
     sizes = pair_sizes(forecast.contents, targets.words, labels, settings.min_usages)
@@ -126,7 +113,7 @@ def plan_study(
         question=question,
         senses=settings.senses,
         out=None if out is None else as_text(os.fspath(out)),
-        corpora=_describe_corpora(forecast, _name_periods(periods, labels), languages),
+        corpora=_describe_corpora(forecast, _name_periods(inputs.periods, labels), inputs.languages),
         words=targets.words,
         choice=choice,
         encoder=_encoder_name(encoder),

@@ -6,19 +6,19 @@ To load an encoder takes seconds, to read small corpora once more does not.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lexshift.corpus.preview import count_quickly, may_occur
 from lexshift.corpus.reader import CorpusReader
-from lexshift.corpus.sources import Reading, find_sources
+from lexshift.corpus.sources import find_sources
 from lexshift.corpus.targets import Targets, read_targets
 from lexshift.encode.loading import check_available
 from lexshift.store.early_search import is_plain_text, is_quick_to_read, search_early
-from lexshift.study.periods import Periods, check_two_periods
+from lexshift.study.inputs import StudyInputs
+from lexshift.study.periods import check_two_periods
 from lexshift.study.result_files import STORE
-from lexshift.study.settings import COMPARE, DISCOVER, Settings
+from lexshift.study.settings import COMPARE, DISCOVER
 from lexshift.study.words import choose_vocabulary, count_first_and_last, first_and_last
 from lexshift.utils.monitor import Silent
 
@@ -26,43 +26,29 @@ FEW = 5_000_000
 """Number of bytes of plain text whose words are counted without compiled code, whose loading takes a second."""
 
 
-def rehearse(
-    question: str,
-    periods: Periods,
-    readings: dict[str, Reading],
-    targets: Targets | None,
-    settings: Settings,
-    languages: Mapping[str, str | None],
-    model: Any,
-) -> None:
+def rehearse(inputs: StudyInputs, targets: Targets | None, model: Any) -> None:
     """Choose the words and find them in small corpora, and raise the error of a run that cannot succeed.
 
     Parameters
     ----------
-    question : "compare", "discover" or "trace"
-    periods : Periods
-    readings : dict of str to Reading
-        Reading options of each corpus.
+    inputs : StudyInputs
     targets : Targets, optional
         The words, unless they are chosen by frequency.
-    settings : Settings
-    languages : mapping of str to str or None
-        Language of each corpus.
     model : str, path or Encoder
         Nothing is done for an object, which is loaded already.
     """
     if not isinstance(model, (str, os.PathLike)):
         return
-    check_available(model, settings.revision, languages.values())
-    language = list(languages.values())[-1]
-    reader = CorpusReader(periods.by_key(), readings, settings.match, None, settings.by, Silent())
+    question, settings, language, readings = inputs.question, inputs.settings, inputs.language, inputs.readings
+    check_available(model, settings.revision, inputs.languages.values())
+    reader = CorpusReader(inputs.periods.by_key(), readings, settings.match, None, settings.by, Silent())
     if not is_quick_to_read(reader):
         return
     if targets is None:
         is_plain = is_plain_text(reader)
         if is_plain:
             may_occur(reader.corpora, readings, settings.match, None)  # refuses an empty corpus
-        size = sum(source.size for corpus in periods.corpora for source in find_sources(corpus))
+        size = sum(source.size for corpus in inputs.periods.corpora for source in find_sources(corpus))
         if is_plain and settings.match == "word" and size <= FEW:
             counts = [count_quickly(reader.corpora[label], readings[label]) for label in first_and_last(reader)]
             choose_vocabulary(COMPARE, reader, counts, settings, language, Silent())  # which includes names

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from lexshift.corpus.dated_corpus import split_labels
-from lexshift.scoring.permutation import unresolved_note
+from lexshift.scoring.permutation_stages import unresolved_note
 from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
 from lexshift.scoring.significance import benjamini_hochberg
@@ -119,8 +119,8 @@ class Result(StudyResult):
         """
         import pandas as pd
 
-        found = self.group_comparison
-        return pd.DataFrame(columns=GROUP_COLUMNS) if found is None else found.table()
+        comparison = self.group_comparison
+        return pd.DataFrame(columns=GROUP_COLUMNS) if comparison is None else comparison.table()
 
     @cached_property
     def group_readings(self) -> list[PairReading]:
@@ -148,9 +148,10 @@ class Result(StudyResult):
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of the files that :meth:`save` writes, without run.json, by name."""
-        tables = {GROUPS_CSV: self.groups, DIFFERENCES_CSV: self.group_differences}
-        found = {} if self.group_comparison is None else tables
-        return super().files() | {name: csv_text(table).encode("utf-8", "replace") for name, table in found.items()}
+        tables = {}
+        if self.group_comparison is not None:
+            tables = {GROUPS_CSV: self.groups, DIFFERENCES_CSV: self.group_differences}
+        return super().files() | {name: csv_text(table).encode("utf-8", "replace") for name, table in tables.items()}
 
     def _row(self, word: str, q: float) -> dict[str, Any]:
         n_old, n_new = (self.count_usages(word, period) for period in OLD_NEW)
@@ -180,10 +181,10 @@ class Result(StudyResult):
 
     def _verdict_without_score(self, word: str, n_old: int, n_new: int) -> tuple[str, str]:
         """Return the verdict on a word that was not scored, and its reason."""
-        found = self.count_occurrences(word, OLD_NEW[0]), self.count_occurrences(word, OLD_NEW[1])
+        counts = self.count_occurrences(word, OLD_NEW[0]), self.count_occurrences(word, OLD_NEW[1])
         sizes = self.corpus(OLD_NEW[0])["words"], self.corpus(OLD_NEW[1])["words"]
-        if verdict := presence(found, sizes):
-            return verdict, describe_presence(found, self.labels)
+        if verdict := presence(counts, sizes):
+            return verdict, describe_presence(counts, self.labels)
         return TOO_FEW, self._why_too_few(n_old, n_new)
 
     def _why_too_few(self, *counts: int) -> str:

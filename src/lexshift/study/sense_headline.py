@@ -27,18 +27,18 @@ def sense_headline(senses: Mapping[str, WordSenses], min_usages: int, alpha: flo
     alpha : float
         False discovery rate.
     """
-    words, divided = len(senses), [found for found in senses.values() if len(found) > 1]
+    words, divided = len(senses), [word_senses for word_senses in senses.values() if len(word_senses) > 1]
     if not words:
         return f"No senses were sought: no word has {min_usages} usages in two periods"
     if not divided:
         return "The word has one sense" if words == 1 else f"Each of the {words} words has one sense"
-    is_tested = np.concatenate([found.is_tested for found in divided])  # (senses,)
-    changes = np.concatenate([found.changes for found in divided])
+    is_tested = np.concatenate([word_senses.is_tested for word_senses in divided])  # (senses,)
+    changes = np.concatenate([word_senses.changes for word_senses in divided])
     counts = Counter(changes[is_tested].tolist())
     outcomes = ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts[change])
     parts = [f"{len(changes)} senses of {with_unit(len(divided), 'words')}"]
     parts[0] += f": {outcomes} at a false discovery rate of {alpha:g}" if outcomes else ""
-    has_small_q = np.concatenate([found.q for found in divided]) <= alpha
+    has_small_q = np.concatenate([word_senses.q for word_senses in divided]) <= alpha
     if varied := int(((changes == KEPT) & has_small_q).sum()):
         verb = "differs" if varied == 1 else "differ"
         parts.append(f"of those kept, {varied} {verb} between periods, but not between the first and the last ones")

@@ -70,7 +70,9 @@ def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses], is
         if dictionary is not None and missing:
             these = "this word" if len(missing) == 1 else "these words"
             notes.append(f"The {name} does not have {these}: {join_names(missing, str)}")
-    glosses = [gloss for found in senses.values() for gloss in found.descriptions.get(NearestGloss.name, ())]
+    glosses = [
+        gloss for word_senses in senses.values() for gloss in word_senses.descriptions.get(NearestGloss.name, ())
+    ]
     if sources.dictionary is not None and senses and not is_calibrated:
         notes.append(UNUSED)
     elif sources.dictionary is not None and senses and not any(glosses):

@@ -66,8 +66,8 @@ class SenseSources:
 
     def record(self) -> dict[str, str]:
         """Return the checksums of the dictionaries."""
-        given = {"inventory": self.inventory, "dictionary": self.dictionary}
-        return {name: source.tally.content for name, source in given.items() if source is not None}
+        dictionaries = {"inventory": self.inventory, "dictionary": self.dictionary}
+        return {name: source.tally.content for name, source in dictionaries.items() if source is not None}
 
 
 def read_sources(settings: Settings, language: str | None) -> SenseSources:
@@ -188,12 +188,12 @@ class SenseFinder:
             )
             return labels, stability, groups
 
-        found = for_each(words, cluster, lambda done: monitor.advance(done, done))
-        labels = {word: labels for word, (labels, _, _) in found.items()}
-        groups = {word: groups for word, (_, _, groups) in found.items()}
+        clustered = for_each(words, cluster, lambda done: monitor.advance(done, done))
+        labels = {word: labels for word, (labels, _, _) in clustered.items()}
+        groups = {word: groups for word, (_, _, groups) in clustered.items()}
         divided = divide_changed_senses(labels, groups, self.vectors, self.settings.alpha, self.selected_share)
         return {
-            word: Division(new.labels, np.where(new.is_part, new.stability, found[word][1][new.origin]), new.q)
+            word: Division(new.labels, np.where(new.is_part, new.stability, clustered[word][1][new.origin]), new.q)
             for word, new in divided.items()
         }
 
@@ -206,11 +206,11 @@ class SenseFinder:
         novelty = fit_novelty(inventories.values(), self.calibration)
 
         def assign(word: str) -> Division:
-            known = inventories[word]
-            found = assign_senses(self.vectors(word), known, novelty, clustering, self.calibration, seed)
-            labels, names = number_senses(found.senses, known.senses)
+            word_inventory = inventories[word]
+            assignment = assign_senses(self.vectors(word), word_inventory, novelty, clustering, self.calibration, seed)
+            labels, names = number_senses(assignment.senses, word_inventory.senses)
             listed = [s for entry in find_entries(entries, word) for s in entry.senses if s.gloss or s.usages]
-            glosses = dict(zip(known.senses, (sense.gloss or "" for sense in listed), strict=True))
+            glosses = dict(zip(word_inventory.senses, (sense.gloss or "" for sense in listed), strict=True))
             return Division(labels, names=names, glosses=[glosses.get(name, "") for name in names])
 
         return for_each(words, assign, lambda done: monitor.advance(done, done))
@@ -239,7 +239,7 @@ class SenseFinder:
     def compare(self, word: str, division: Division) -> WordSenses:
         """Return the senses of a word whose usages have been divided, without descriptions."""
         usages, frames = self.usages(word, division.labels), self.frames(word)
-        found = find_word_senses(
+        word_senses = find_word_senses(
             usages,
             len(frames),
             names=division.names,
@@ -251,7 +251,7 @@ class SenseFinder:
             seed=self.settings.seed,
         )
         jsd = change_over_periods(usages.vectors, usages.periods, self.calibration, self.settings.min_usages)
-        return replace(found, jsd=jsd)
+        return replace(word_senses, jsd=jsd)
 
     def describe(self, word: str, division: Division, kinds: Sequence[Description]) -> dict[str, list[list[str]]]:
         """Return the descriptions of the senses of a word, by their kinds."""
@@ -270,15 +270,15 @@ class SenseFinder:
         self.siblings.occurrences  # noqa: B018  read once, before several threads need it
         divided = self.divide(words, monitor)
         monitor.stage("comparing senses", len(words), "words")
-        found = for_each(
+        senses = for_each(
             words, lambda word: self.compare(word, divided[word]), lambda done: monitor.advance(done, done)
         )
         monitor.stage("describing senses", len(words), "words")
         kinds = self.descriptions()
         for done, (word, division) in enumerate(divided.items(), 1):  # one after the other: encoders use all cores
-            found[word] = replace(found[word], descriptions=self.describe(word, division, kinds))
+            senses[word] = replace(senses[word], descriptions=self.describe(word, division, kinds))
             monitor.advance(done, done)
-        return adjust_changes(found, self.settings.alpha, self.selected_share)
+        return adjust_changes(senses, self.settings.alpha, self.selected_share)
 
 
 def find_all_senses(
@@ -340,14 +340,14 @@ def period_numbers(frames: Sequence[pd.DataFrame]) -> Indices:
     return np.repeat(np.arange(len(frames)), [len(frame) for frame in frames])
 
 
-def number_senses(senses: Sequence[str], known: Sequence[str]) -> tuple[Indices, list[str]]:
+def number_senses(senses: Sequence[str], known_names: Sequence[str]) -> tuple[Indices, list[str]]:
     """Return the label of each usage, from 0 for the most frequent sense, and the names of the known senses.
 
     Parameters
     ----------
     senses : sequence of str
         The sense of each usage: its name in an inventory, or another name.
-    known : sequence of str
+    known_names : sequence of str
         The names in the inventory.
 
     Examples
@@ -357,7 +357,7 @@ def number_senses(senses: Sequence[str], known: Sequence[str]) -> tuple[Indices,
     """
     order = [sense for sense, _ in Counter(senses).most_common()]
     labels = np.array([order.index(sense) for sense in senses], np.intp)
-    return labels, [sense if sense in known else "" for sense in order]
+    return labels, [sense if sense in known_names else "" for sense in order]
 
 
 def usage_documents(frames: Sequence[pd.DataFrame]) -> Array | None:

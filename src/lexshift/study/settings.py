@@ -405,12 +405,12 @@ class Settings:
         for name, option in OPTIONS.items():
             if option.check is not None:
                 implied[name] = option.check(implied[name])
-        given = {
+        values = {
             name: _plain(getattr(self, name))
             for name, option in OPTIONS.items()
             if name != "out" and option.panel != ENGINE
         }
-        return {name: value for name, value in given.items() if value != _plain(implied[name])}
+        return {name: value for name, value in values.items() if value != _plain(implied[name])}
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:
         """Return the settings of a question that ``run.json`` records, as plain values.

@@ -205,17 +205,17 @@ class StudyResult(ABC):
                     new[store] = siblings
                 elif Siblings(store).fingerprint != siblings.fingerprint:
                     raise UserError(f"the store {str(store)!r} belongs to other results; choose another folder")
-            made: list[Path] = []
+            created: list[Path] = []
             try:
                 for store, siblings in new.items():
                     with disk_faults(store):
                         store.mkdir()  # fails for a folder that somebody else made meanwhile, which is not removed
-                        made.append(store)
+                        created.append(store)
                         for name in (INDEX, OCCURRENCES, VECTORS):
                             shutil.copyfile(siblings.path / name, store / name)
                 results.save(self.run, self.files)
             except BaseException:
-                for store in made:
+                for store in created:
                     shutil.rmtree(store, ignore_errors=True)
                 raise
         return results.path

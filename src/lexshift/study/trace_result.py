@@ -12,7 +12,7 @@ import numpy as np
 
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import GRADUAL, ChangePoints
-from lexshift.scoring.permutation import unresolved_note
+from lexshift.scoring.permutation_stages import unresolved_note
 from lexshift.scoring.scores import WordScore
 from lexshift.scoring.seasons import Season
 from lexshift.scoring.significance import benjamini_hochberg, decide

@@ -21,8 +21,8 @@ class WordView:
     @property
     def senses(self) -> WordSenses | None:
         """The senses of the word; None if it has too few usages, or if senses were not asked for."""
-        found: WordSenses | None = self.result.senses.get(self.name)
-        return found
+        senses: WordSenses | None = self.result.senses.get(self.name)
+        return senses
 
     def add_sense(self, usages: pd.DataFrame, period: str) -> pd.DataFrame:
         """Return the usages in a corpus of the store, in its order, with a column "sense" if senses were sought."""

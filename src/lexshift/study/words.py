@@ -1,19 +1,87 @@
-"""Select the words of a study if the user names none."""
+"""Choose the words of a study: those that the user named, or else frequent ones; and its control words."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.language import UNKNOWN, language_name
+from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import STANDARD_INPUT
+from lexshift.corpus.spelling import describe_suggestions, suggest_spellings
+from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import LEFT_OUT, Vocabulary, select_vocabulary
 from lexshift.errors import UserError
-from lexshift.study.settings import DISCOVER, Settings
+from lexshift.study.appeared_words import AppearedWords, find_appeared_words
+from lexshift.study.control_words import ControlWords, choose_control_words, has_number, read_control_targets
+from lexshift.study.form_hint import find_form_hint
+from lexshift.study.inputs import StudyInputs
+from lexshift.study.settings import DISCOVER, TRACE, Settings
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.quantities import with_unit
+
+
+class ChosenWords(NamedTuple):
+    """The words of a run, and what counting all words of the corpora showed."""
+
+    targets: Targets
+    vocabulary: Vocabulary | None  # None if the user named the words
+    control: ControlWords
+    appeared: AppearedWords | None  # None also if they were not sought
+    hint: str | None  # at forms of the words that are not studied
+
+
+def read_named_words(words: Words | None, inputs: StudyInputs) -> tuple[Targets | None, Targets | None]:
+    """Return the words of the study and the control words that the user named."""
+    corpora, readings, settings = inputs.periods.by_key(), inputs.readings, inputs.settings
+    language = dictionary_language(corpora, readings, settings.match)
+    targets = None if words is None else read_targets(words, settings.match, language)
+    check_tags(targets, corpora, readings)
+    return targets, read_control_targets(settings.control, settings.match, language)
+
+
+def choose_words(
+    inputs: StudyInputs,
+    reader: CorpusReader,
+    targets: Targets | None,
+    control_targets: Targets | None,
+    monitor: Monitor,
+    *,
+    find_appeared: bool = True,
+) -> ChosenWords:
+    """Choose the words of the study and the control words.
+
+    Parameters
+    ----------
+    inputs : StudyInputs
+    reader : CorpusReader
+    targets, control_targets : Targets, optional
+        The words that the user named; see :func:`read_named_words`.
+    monitor : Monitor
+    find_appeared : bool
+        Also find the words that appeared or disappeared, for which the corpora are read once more.
+    """
+    question, settings, language = inputs.question, inputs.settings, inputs.language
+    needs_counts = targets is None or has_number(settings.control)
+    counts = count_first_and_last(reader) if needs_counts else None
+    vocabulary, hint, rules = None, None, list(reader.readings.values())[-1].language
+    if targets is None:
+        vocabulary = choose_vocabulary(question, reader, counts, settings, language, monitor)
+        targets = read_targets(vocabulary.words, settings.match, reader.dictionary_language)
+    else:
+        # The words of a trace may occur only in periods that are not counted.
+        suggestions = {} if question == TRACE else suggest_spellings(targets, counts or ())
+        if suggestions:
+            monitor.note(describe_suggestions(suggestions))
+        if hint := find_form_hint(targets, counts, rules):
+            monitor.note(hint)
+    studied = targets.words if question == DISCOVER else None
+    control = choose_control_words(reader, settings, counts, control_targets, language, studied)
+    appeared = find_appeared_words(reader, counts, settings, language) if find_appeared else None
+    return ChosenWords(targets, vocabulary, control, appeared, hint)
 
 
 def count_first_and_last(reader: CorpusReader) -> list[WordCounts] | None:

@@ -56,11 +56,11 @@ def add_tokens(model: Any, tokenizer: Any, tokens: list[str]) -> None:
     import torch
 
     tokenizer.add_tokens(tokens, special_tokens=True)
-    known = model.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) > known:
+    n_tokens = model.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) > n_tokens:
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = model.get_input_embeddings().weight.data
-    mean, spread = rows[:known].mean(0), rows[:known].std(0)
+    mean, spread = rows[:n_tokens].mean(0), rows[:n_tokens].std(0)
     for number in tokenizer.convert_tokens_to_ids(tokens):
         rows[number] = mean + spread * torch.randn_like(mean)
 

@@ -202,7 +202,7 @@ def add_loss(model: Any, times: Array) -> Any:
     These are the summed loss and the number of its masked words, and the number of its masked time tokens that are
     predicted correctly and of all of them.
     """
-    known = torch.from_numpy(times)
+    time_tokens = torch.from_numpy(times)
 
     def forward(
         input_ids: Tensor, attention_mask: Tensor, labels: Tensor, times: Tensor | None = None
@@ -214,7 +214,7 @@ def add_loss(model: Any, times: Array) -> Any:
         losses = F.cross_entropy(scores, targets, reduction="none")  # (places,)
         if model.training:
             return {"loss": losses.mean(), "places": torch.tensor(len(losses))}
-        periods = known.to(targets.device)
+        periods = time_tokens.to(targets.device)
         is_time = torch.isin(targets, periods)
         correct = torch.zeros_like(is_time)
         if len(periods):

@@ -156,8 +156,8 @@ class _Task:
 
         settings = self.settings
         set_seed(settings.seed)
-        body, tokenizer, known = load_model(self.model, self.revision)
-        if known != Adaptation():
+        body, tokenizer, previous = load_model(self.model, self.revision)
+        if previous != Adaptation():
             raise UserError(f"the model {os.fspath(self.model)!r} is tuned already; start from one that is not")
         base = Base(os.fspath(self.model), self.revision, digest_weights(body))
         plan = {

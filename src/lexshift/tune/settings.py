@@ -97,8 +97,8 @@ class TrainingSettings:
         (20, 7)
         """
         batches = -(-examples // self.batch)
-        wanted = max(1, round(self.epochs * batches))
-        return wanted if self.steps is None else min(self.steps, wanted)
+        steps = max(1, round(self.epochs * batches))
+        return steps if self.steps is None else min(self.steps, steps)
 
     def between(self, total: int) -> int:
         """Return the number of steps between two evaluations in a run of ``total`` steps."""

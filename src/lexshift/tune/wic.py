@@ -101,8 +101,8 @@ class _Task:
 
         settings = self.settings
         set_seed(settings.seed)
-        body, tokenizer, known = load_model(self.model, self.revision)
-        if known.periods or known.projection is not None:
+        body, tokenizer, previous = load_model(self.model, self.revision)
+        if previous.periods or previous.projection is not None:
             raise UserError(
                 f"the model {os.fspath(self.model)!r} is tuned on periods or has a projection; start from one "
                 f"without either"
@@ -113,7 +113,7 @@ class _Task:
             monitor.note("the folder already has this tuned model")
             return done
         if settings.light:
-            untuned: Any = HuggingFaceEncoder(body, tokenizer, device=settings.device, adaptation=known)
+            untuned: Any = HuggingFaceEncoder(body, tokenizer, device=settings.device, adaptation=previous)
         else:  # a separate model, because training changes the weights
             untuned = as_encoder(self.model, revision=self.revision, device=settings.device)
         before = evaluate(untuned, self.held_out, self.dev)
@@ -183,8 +183,8 @@ class _Task:
         make = partial(projection_trainer, projection, training, held_out)
         result = self._train(make, folder, monitor)
         weight = projection.weight.detach().cpu().numpy()
-        known = encoder.adaptation
-        return replace(known, layers=encoder.layers, pooling=encoder.pooling, projection=weight), result
+        adaptation = encoder.adaptation
+        return replace(adaptation, layers=encoder.layers, pooling=encoder.pooling, projection=weight), result
 
     def with_dev(self, tuned: TunedModel) -> TunedModel:
         """Return a model with its results on the dev pairs, even if it was tuned without them before."""

@@ -54,7 +54,26 @@ class Silent:
         """Do nothing."""
 
 
-class NoteRecorder:
+class ForwardingMonitor:
+    """A monitor that passes all events on to another one; subclasses change some of them."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self._monitor = monitor
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        """Begin a stage."""
+        self._monitor.stage(name, total, unit)
+
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        """Report progress in the present stage."""
+        self._monitor.advance(done, items, status)
+
+    def note(self, text: str) -> None:
+        """Show a note to the user."""
+        self._monitor.note(text)
+
+
+class NoteRecorder(ForwardingMonitor):
     """A monitor that passes all events on and keeps the notes.
 
     Attributes
@@ -65,21 +84,14 @@ class NoteRecorder:
     """
 
     def __init__(self, monitor: Monitor) -> None:
+        super().__init__(monitor)
         self.passing = monitor
         self.notes: list[str] = []
-
-    def stage(self, name: str, total: int, unit: str) -> None:
-        """Begin a stage."""
-        self.passing.stage(name, total, unit)
-
-    def advance(self, done: int, items: int = 0, status: str = "") -> None:
-        """Report progress in the present stage."""
-        self.passing.advance(done, items, status)
 
     def note(self, text: str) -> None:
         """Show a note to the user, and keep it."""
         self.notes.append(text)
-        self.passing.note(text)
+        super().note(text)
 
 
 def passing(monitor: Monitor) -> Monitor:

@@ -102,10 +102,10 @@ def load_axolotl(path: Path) -> AxolotlDataset:
             row["example"] = normalise(" ".join(row["example"].split()))
         spans.append(parse_span(places, row["example"], path, number) if places else (0, 0))
     unknown = [row for row, lacks_span in zip(fields, is_unknown, strict=True) if lacks_span]
-    found = iter(find_words(*([row[name] for row in unknown] for name in ("example", "word", "orth"))))
+    found_spans = iter(find_words(*([row[name] for row in unknown] for name in ("example", "word", "orth"))))
     examples = []
     for row, span, lacks_span in zip(fields, spans, is_unknown, strict=True):
-        start, end = next(found) if lacks_span else span
+        start, end = next(found_spans) if lacks_span else span
         about = row["usage_id"], row["word"], row["period"], row["sense_id"], row["gloss"]
         examples.append(SenseExample(*about, row["example"], start, end))
     if len({example.id for example in examples}) != len(examples):

@@ -104,7 +104,7 @@ def _judgements(path: Path, rows: list[tuple[int, dict[str, str]]], words: set[s
                 set_gold(decided, word, changed > 0, path, number)
     described = {
         _GRADED: "graded change of its clusters (DWUG)",
-        _COMPARE: "mean relatedness of usages across periods, turned",
+        _COMPARE: "mean relatedness of usages across periods, with its sign reversed",
         "": "",
     }
     return {

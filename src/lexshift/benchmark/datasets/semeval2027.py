@@ -90,8 +90,8 @@ def language_folders(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     folders = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
-    found = [path for path in folders if (path / LABELLED).is_file() or (path / DEFINED).is_file()]
-    return found[:1] if found[:1] == [folder] else found
+    data_folders = [path for path in folders if (path / LABELLED).is_file() or (path / DEFINED).is_file()]
+    return data_folders[:1] if data_folders[:1] == [folder] else data_folders
 
 
 def sort_by_year(periods: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,13 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_usages import MadeUsages
 
-from lexshift.scoring.permutation import (
+from lexshift.scoring.permutation import permutation_test
+from lexshift.scoring.permutation_stages import (
     STAGES,
     add_permutations,
     count_unresolved,
     has_enough_permutations,
-    permutation_test,
     stages,
 )
 from lexshift.scoring.scores import Comparisons, Scoring, score_words
@@ -28,7 +28,6 @@ from lexshift.study.discover import discover
 from lexshift.study.history import find_history
 from lexshift.study.settings import Settings
 from lexshift.study.trace import trace
-from lexshift.study.usages import Usages
 from lexshift.utils.arrays import Matrix, Pairs
 from lexshift.utils.monitor import Silent
 
@@ -141,17 +140,6 @@ def test_p_from_the_tail_is_not_below_that_of_a_single_split() -> None:
     assert test.tail is None or test.tail >= 1 / 352_716
 
 
-class Made(Usages):
-    """Usages with the given vectors of each word and period."""
-
-    def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
-        self.periods, self._rows = list(periods), rows
-        self.numbers = {word: list(range(len(periods))) for word in rows}
-
-    def vectors(self, word: str, period: int) -> Matrix:
-        return self._rows[word][period]
-
-
 def one_changed(words: int, usages: int = 12) -> Pairs:
     """Return words of which the first one changed clearly in three dimensions."""
     rng = np.random.default_rng(7)
@@ -188,7 +176,7 @@ def test_one_clearly_changed_word_of_100_has_a_changed_step_in_a_trace() -> None
 
 def test_one_clearly_changed_word_of_100_has_a_significant_change_point() -> None:
     words = one_changed(100)
-    found, seasons = find_history(Made(words, ["1950s", "2010s"]), Settings(), Silent())
+    found, seasons = find_history(MadeUsages(words, ["1950s", "2010s"]), Settings(), Silent())
     assert seasons == {}
     q = benjamini_hochberg([change.p for change in found.values()])
     assert (q <= ALPHA).tolist() == [True] + [False] * 99
@@ -212,7 +200,7 @@ def test_seasonal_word_gets_the_permutations_required_by_the_number_of_words() -
     words = {
         f"w{i}": [rng.normal(3 * (i == 0 and m % 12 == 0), 1, (4, 2)) for m in range(len(months))] for i in range(12)
     }
-    _, found = find_history(Made(words, months), Settings(), Silent())
+    _, found = find_history(MadeUsages(words, months), Settings(), Silent())
     assert found["w0"].permutations >= 10_000
     assert sum(season.permutations == 1_000 for season in found.values()) >= 9
 
