@@ -67,6 +67,7 @@ OPTIONAL_COLUMNS = (("document", pa.string()), ("group", pa.string()))
 SCHEMA = pa.schema([("target", pa.int32()), _FILE, *USAGE_COLUMNS, ("priority", pa.uint64()), *OPTIONAL_COLUMNS])
 SLACK = 1 << 14
 """Number of rows by which samples may exceed their size before they are reduced."""
+_MERGED = 64  # batches of a few rows that are merged; each one takes 10 kB, which is more than its rows
 _SPACE = 0x20  # bytes up to it are white space or control characters
 _MAX_CHARACTERS = 1 << 28  # maximum number of characters in the sentences of the occurrences of a block
 
@@ -180,6 +181,8 @@ class OccurrenceCollector:
         self._of_words = sampling.word_keys(seed, self._words) if shared else None
         self._limits = np.full(len(targets.forms), np.iinfo(np.uint64).max, np.uint64)
         self._batches: list[pa.RecordBatch] = []
+        self._recent: list[pa.RecordBatch] = []  # the last batches, which are not merged yet
+        self._recent_rows = 0
         self._resolver = BlockResolver(targets)
 
     def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
@@ -219,8 +222,17 @@ class OccurrenceCollector:
             documents,
             groups,
         ]
-        self._batches.append(pa.record_batch(columns, schema=SCHEMA))
+        self._recent.append(pa.record_batch(columns, schema=SCHEMA))
+        self._recent_rows += len(rows)
         self.held += len(rows)
+        if len(self._recent) == _MERGED or self._recent_rows >= SLACK:
+            self._merge_recent()
+
+    def _merge_recent(self) -> None:
+        """Merge the last batches into one, which many small files would otherwise fill with a row or two each."""
+        table = pa.Table.from_batches(self._recent, SCHEMA).unify_dictionaries().combine_chunks()
+        self._batches += table.to_batches()
+        self._recent, self._recent_rows = [], 0
 
     def _priorities(self, file: str, targets: Array, lines: Array, positions: Array) -> sampling.Priorities:
         """Return the hash of each position, (n,); the positions with the smallest hashes are sampled."""
@@ -290,7 +302,7 @@ class OccurrenceCollector:
 
     def cut(self) -> None:
         """Reduce the sample to the smallest hashes of each target; larger hashes are ignored from then on."""
-        if self.max_per_word is None or not self._batches:
+        if self.max_per_word is None or not self.held:
             return
         table = self.rows()
         targets, hashes = table["target"].to_numpy(), table["priority"].to_numpy()
@@ -302,6 +314,7 @@ class OccurrenceCollector:
 
     def rows(self) -> pa.Table:
         """Return the sampled rows, ordered by target and position."""
+        self._merge_recent()
         give_back_memory()  # before copies are made
         return merge_samples([pa.Table.from_batches(self._batches, SCHEMA)], self.max_per_word)
 
