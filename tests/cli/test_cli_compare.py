@@ -559,7 +559,7 @@ def test_read_only_folder_is_named(shell: Shell) -> None:
 
 def test_corpora_in_the_wrong_order_by_year_are_compared_with_a_note(shell: Shell) -> None:
     _, err = shell.compare("2010s.txt", "1950s.txt", "--words", "mouse")
-    assert "note: by its name 2010s is later than 1950s; if so, swap the two corpora" in err
+    assert "note: by its name, 2010s is later than 1950s; if so, swap the two corpora" in err
     _, err = shell.compare("1950s.txt", "2010s.txt", "--words", "mouse")
     assert "swap the two corpora" not in err
 

@@ -59,7 +59,7 @@ class Periods:
         years = [[int(year) for year in _YEAR.findall(Path(corpus).name)] for corpus in self.corpora]
         for i, (earlier, later) in enumerate(itertools.pairwise(years)):
             if earlier and later and min(earlier) > max(later):
-                return f"by its name {self.labels[i]} is later than {self.labels[i + 1]}; if so, swap the two corpora"
+                return f"by its name, {self.labels[i]} is later than {self.labels[i + 1]}; if so, swap the two corpora"
         return None
 
 
@@ -96,7 +96,8 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
         )
     if by is not None and (len(corpora) != 1 or labels is not None):
         raise UserError(
-            f"by {by!r} cuts one corpus into periods and names them: give one corpus, no labels; got {len(corpora)}"
+            f"by {by!r} divides one corpus into periods and names them: give one corpus without labels; got "
+            f"{len(corpora)} {'corpus' if len(corpora) == 1 else 'corpora'}"
         )
     if [place_of(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
         raise UserError("standard input ('-') can be only one of the corpora")
