@@ -282,6 +282,7 @@ def test_added_words_extend_the_store_and_fewer_words_are_shown_alone(shell: She
 
 
 def test_every_option_of_the_reader_and_the_encoder_reaches_it(shell: Shell) -> None:
+    (shell.folder / "some" / "model").mkdir(parents=True)  # a name on the hub would be looked up there
     reading = {"split": "lines", "language": "de", "encoding": "cp1252", "errors": "replace", "text_column": "t"}
     encoding = {"layers": "last", "pooling": "sum", "device": "cpu", "dtype": "int8", "revision": "v1"}
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in {**reading, **encoding}.items()]
@@ -383,6 +384,20 @@ def test_unreadable_file_in_a_folder_is_skipped_and_named_unless_strict(shell: S
     assert list(record["unreadable"]) == ["scan.pdf"]
     assert "is a PDF" in (shell.folder / "lexshift-old-new" / "report.html").read_text()
     assert message in " ".join(shell.run("info", "lexshift-old-new")[1].split())
+
+
+@pytest.mark.parametrize(("corpus", "out"), [("old", "old/results"), ("old", "old"), (".", "results"), (".", None)])
+def test_results_inside_a_corpus_are_refused_because_the_next_run_would_read_them(
+    shell: Shell, corpus: str, out: str | None
+) -> None:
+    (shell.folder / "old").mkdir()
+    (shell.folder / "1950s.txt").rename(shell.folder / "old" / "1950s.txt")
+    options = [] if out is None else ["--out", out]
+    message = shell.refused(corpus, "2010s.txt", "--words", "mouse", *options)
+    assert f"lies in the folder of the corpus '{corpus}'" in message
+    assert message.endswith("choose a folder elsewhere (--out)")
+    assert not list(shell.folder.rglob("run.json"))
+    shell.compare("old", "2010s.txt", "--words", "mouse", "--out", "old/.results")  # hidden folders are not read
 
 
 @pytest.mark.parametrize(
@@ -544,7 +559,7 @@ def test_read_only_folder_is_named(shell: Shell) -> None:
 
 def test_corpora_in_the_wrong_order_by_year_are_compared_with_a_note(shell: Shell) -> None:
     _, err = shell.compare("2010s.txt", "1950s.txt", "--words", "mouse")
-    assert "note: by its name 2010s is later than 1950s; if so, swap the two corpora" in err
+    assert "note: by its name, 2010s is later than 1950s; if so, swap the two corpora" in err
     _, err = shell.compare("1950s.txt", "2010s.txt", "--words", "mouse")
     assert "swap the two corpora" not in err
 

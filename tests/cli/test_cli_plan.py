@@ -58,3 +58,15 @@ def test_mistakes_in_a_plan_are_one_sentence(terminal: Terminal) -> None:
     assert "nowhere.txt" in only_sentence(terminal.run("compare", "nowhere.txt", "2010s.txt", "--plan"))
     sentence = only_sentence(terminal.run("compare", "1950s.txt", "2010s.txt", "--plan", "-w", "unicorn"))
     assert sentence.startswith("none of the words occurs in the corpora (match: word): 'unicorn'")
+
+
+@pytest.mark.parametrize("command", ["compare", "embed"])
+def test_plan_names_files_that_cannot_be_read_or_are_not_utf_8(terminal: Terminal, command: str) -> None:
+    (terminal.folder / "old").mkdir()
+    (terminal.folder / "old" / "scan.pdf").write_bytes(b"%PDF-1.7")
+    (terminal.folder / "old" / "letters.txt").write_bytes(LINES.replace("near", "near the café").encode("cp1252"))
+    folder = ["--out", "new"] if command == "embed" else []
+    out, _ = terminal.succeed(command, "old", "2010s.txt", "--words", "mouse", "--plan", *folder)
+    printed = " ".join(out.split())
+    assert "old: 1 file is not UTF-8: letters.txt (cp1252)" in printed
+    assert "old: skipped: the file 'old/scan.pdf' is a PDF, which is not text" in printed

@@ -19,6 +19,7 @@ from lexshift.corpus.dates import (
     Date,
     DateReader,
     arrow_dates,
+    date_in_name,
     date_of_file,
     date_text,
     order_of,
@@ -279,12 +280,18 @@ def test_names_of_periods_sort_by_time(dates: list[datetime.date], unit: str) ->
         ("log_20200301.txt", "2020-03-01", "2020-03-01"),
         ("2001Q1x.txt", "2001-01-01", "2001-03-31"),
         ("2001_q.txt", "2001-01-01", "2001-12-31"),
+        ("1850s.txt", "1850-01-01", "1859-12-31"),
+        ("letters_1850's.txt", "1850-01-01", "1859-12-31"),
+        ("1850s-novels/a.xml", "1850-01-01", "1859-12-31"),
+        ("1855s.txt", "1855-01-01", "1855-12-31"),
+        ("1850stories.txt", "1850-01-01", "1850-12-31"),
     ],
 )
 def test_names_of_files_hold_dates(name: str, first: str, last: str) -> None:
     date = date_of_file(name)
     assert date is not None
     assert (str(date.first), str(date.last)) == (first, last)
+    assert read_date(str(date_in_name(name))) == (date,)  # a document without a date has that of its file
 
 
 # ----------------------------------------------------------------------------------------------------------- ambiguity

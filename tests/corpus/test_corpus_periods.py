@@ -105,7 +105,8 @@ def test_any_text_is_parsed_as_a_date_or_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "year", "month"),
     [
-        ("1850s.txt", "1850", None),
+        ("1850s.txt", None, None),  # a decade has no year
+        ("1850.txt", "1850", None),
         ("news_2001-07-31.txt.gz", "2001", "2001-07"),
         ("news20010731.txt", "2001", "2001-07"),
         ("1999-2003.txt", "1999", None),

@@ -55,6 +55,13 @@ def test_error_suggests_a_spelling_before_a_model_is_loaded(tmp_path: Path) -> N
         compare(*corpora, words=["peple"], model="minilm", monitor=False)
 
 
+def test_words_that_are_not_separated_by_commas_are_called_a_phrase(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.txt").write_text(f"The people saw a mouse, {name}.\n" * 4)
+    with pytest.raises(UserError, match="separate words by commas: words with spaces between them are a phrase"):
+        compare(tmp_path / "old.txt", tmp_path / "new.txt", words="people mouse", model="minilm", monitor=False)
+
+
 def test_word_that_occurs_in_other_letters_is_not_absent() -> None:
     counts = [WordCounts({"straße": 9, "strasse": 9, "istanbul": 9}, 100)]
     assert not suggest_spellings(Targets({"STRASSE": ("STRASSE",), "Straße": ("Straße",)}), counts)

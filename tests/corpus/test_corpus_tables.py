@@ -159,6 +159,11 @@ def test_field_of_a_million_characters_is_read() -> None:
     assert read("csv", as_csv([("text",), ("mouse " * 200_000,)])) == [(1, "mouse " * 200_000, None)]
 
 
+def test_csv_with_semicolons_is_read_as_spreadsheets_write_it() -> None:
+    data = b'date;text\r\n2020;"a mouse, a cat; a dog"\r\n2021;"two\nlines"\r\n'
+    assert read("csv", data, DATED) == [(1, "a mouse, a cat; a dog", "2020"), (2, "two\nlines", "2021")]
+
+
 # ----------------------------------------------------------------------------------------------------- faults
 
 
@@ -168,6 +173,8 @@ def test_field_of_a_million_characters_is_read() -> None:
         ("csv", b"id,body\n1,a\n", Reading(), ["no column 'text'", "'id', 'body'", "--text-column"]),
         ("tsv", b"id\ttext\n1\ta\n", DATED, ["no column 'date'", "'id', 'text'", "--date-column"]),
         ("csv", b"\ntext\n", Reading(), ["no column 'text'", "--text-column"]),
+        ("csv", b"id\ttext\n1\ta\n", Reading(), ["separated by tabs: rename it to end in .tsv"]),
+        ("tsv", b"id,text\n1,a\n", Reading(), ["separated by commas: rename it to end in .csv"]),
         (
             "jsonl",
             b'{"text": "a"}\n\n{"body": "b"}',

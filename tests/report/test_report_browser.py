@@ -1484,6 +1484,22 @@ def test_cells_do_not_overlap_words_do_not_break_and_reasons_are_not_cut(
         expect(page.locator("#ranking .too-few .reason")).to_have_text(["10 are needed in each corpus"] * 2)
 
 
+@pytest.mark.parametrize("width", [1280, 1440])
+@pytest.mark.parametrize("which", ["file", "long_numbers"])
+def test_intervals_of_the_table_are_visible_and_have_the_same_scale(
+    request: pytest.FixtureRequest, which: str, window: Window, width: int
+) -> None:
+    page = window.open(request.getfixturevalue(which), width=width)
+    size = "all => all.map((e) => e.getBoundingClientRect()).map((b) => [Math.round(b.left), Math.round(b.width)])"
+    places = page.locator("#ranking .forest svg").evaluate_all(size)
+    assert len({tuple(place) for place in places}) == 1
+    assert places[0][1] >= 65
+    widths = "all => all.map((e) => e.getBoundingClientRect().width)"
+    whiskers = page.locator("#ranking .whisker").evaluate_all(widths)
+    dots = page.locator("#ranking .forest .dot").evaluate_all(widths)
+    assert max(whiskers) > 1.5 * max(dots)
+
+
 @pytest.mark.parametrize("width", [1280, 700])
 def test_axis_names_of_the_scatter_plot_are_outside_the_points(file: Path, window: Window, width: int) -> None:
     page = window.open(file, "#word=river", width=width)

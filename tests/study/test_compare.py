@@ -547,7 +547,7 @@ def test_other_labels_need_no_other_store(paths: Paths, tmp_path: Path) -> None:
 def test_note_warns_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path, old: str, new: str) -> None:
     recorder = RecordingMonitor()
     first, second = quick(corpora_in(tmp_path, old, new), monitor=recorder).labels
-    assert recorder.notes[0] == (f"by its name {first} is later than {second}; if so, swap the two corpora")
+    assert recorder.notes[0] == (f"by its name, {first} is later than {second}; if so, swap the two corpora")
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,16 @@ def test_second_plan_does_not_load_the_encoder(loader: Loader) -> None:
     assert loader.calls == 2
 
 
+def test_waiting_for_the_disk_is_not_recorded_because_the_next_loading_need_not_wait(loader: Loader) -> None:
+    def load_slowly() -> Tiny:
+        time.sleep(0.5)
+        return loader()
+
+    encoder = planned("minilm", load_slowly)
+    assert encoder.profile(sentences()).seconds_to_load < 0.25
+    assert encoder.seconds_to_load >= 0.5  # which a plan subtracts from the time of its own reading
+
+
 @pytest.mark.parametrize("change", [{"model": "minilm-senses"}, {"window": 64}, {"language": "de"}], ids=str)
 def test_other_encoder_is_measured_anew(loader: Loader, change: dict[str, Any]) -> None:
     planned("minilm", loader).profile(sentences())

@@ -368,7 +368,7 @@ def test_without_words_the_frequent_ones_are_traced(paths: list[Path], tmp_path:
 def test_corpora_out_of_order_are_noted(paths: list[Path]) -> None:
     recorder = RecordingMonitor()
     trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": recorder})
-    assert "by its name 1980s is later than 1960s; if so, swap the two corpora" in recorder.notes
+    assert "by its name, 1980s is later than 1960s; if so, swap the two corpora" in recorder.notes
 
 
 def test_periods_with_the_same_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
@@ -386,7 +386,10 @@ def test_periods_with_the_same_name_are_numbered(paths: list[Path], tmp_path: Pa
     [
         ({"labels": ["a", "b"]}, "labels must be 4 different names"),
         ({"labels": "abcd"}, "labels must be 4 different names"),
-        ({"by": "year"}, "by 'year' cuts one corpus into periods and names them: give one corpus, no labels; got 4"),
+        (
+            {"by": "year"},
+            "by 'year' divides one corpus into periods and names them: give one corpus without labels; got 4 corpora",
+        ),
         ({"rate": 2}, "rate must be a number from 0 to 1, or auto"),
         ({"permutations": 0}, "permutations must be"),
         ({"min_usages": 1}, "min_usages must be a whole number of at least 2"),

@@ -44,6 +44,7 @@ _IN_NAME = re.compile(
     r"(?<!\d)(1\d{3}|20\d{2})"  # a year, or a date
     r"(?:([-_.]?)(?:(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?|[Qq]([1-4])|[Ww](0[1-9]|[1-4]\d|5[0-3])))?(?!\d)"
 )
+_OF_DECADE = re.compile(r"['’]?s(?![^\W\d_])")  # what follows the year of a decade in a name, as in 1850s-letters.txt
 # dateutil fills what is missing with a default. Two defaults differ in every part, and in more than a week.
 _EARLY, _LATE = datetime.datetime(2000, 1, 1), datetime.datetime(2003, 2, 15)
 
@@ -153,14 +154,18 @@ def arrow_dates(column: Any) -> list[Any]:
 
 
 def date_of_file(name: str) -> Date | None:
-    """Return the first year (1000 to 2099) or date in the name of a file, or else of its folders.
+    """Return the first year (1000 to 2099), decade or date in the name of a file, or else of its folders.
 
     >>> str(date_of_file("letters/2001-07-31.txt").first), date_of_file("news.txt")
     ('2001-07-31', None)
+    >>> [str(day) for day in date_of_file("1850s.txt")]
+    ['1850-01-01', '1859-12-31']
     """
     for part in reversed(name.split("/")):
         if found := _IN_NAME.search(part):
             year, _, month, day, quarter, week = found.groups()
+            if found[0] == year and year.endswith("0") and _OF_DECADE.match(part, found.end()):
+                return _decade(int(year))
             if quarter:
                 return _quarter(int(year), int(quarter))
             return _week(int(year), int(week)) if week else _date(year, month, day)
@@ -168,10 +173,12 @@ def date_of_file(name: str) -> Date | None:
 
 
 def date_in_name(name: str) -> str | None:
-    """Return the first date in the name of a file as text: a year, a month or a day; None if there is none.
+    """Return the first date in the name of a file as text that :func:`read_date` reads; None if there is none.
 
     >>> date_in_name("letters/2001-07.xml"), date_in_name("1851.xml"), date_in_name("a.xml")
     ('2001-07', '1851', None)
+    >>> date_in_name("1850s.xml")
+    '1850-01-01/1859-12-31'
     """
     date = date_of_file(name)
     if date is None:
@@ -179,8 +186,13 @@ def date_in_name(name: str) -> str | None:
     first, last = date.first, date.last
     if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31) and first.year == last.year:
         return f"{first.year:04}"
-    is_month = first.day == 1 and (last + datetime.timedelta(days=1)).day == 1 and first.month == last.month
-    return f"{first.year:04}-{first.month:02}" if is_month else first.isoformat()
+    if (
+        first.day == 1
+        and (last + datetime.timedelta(days=1)).day == 1
+        and (first.year, first.month) == (last.year, last.month)
+    ):
+        return f"{first.year:04}-{first.month:02}"
+    return first.isoformat() if first == last else f"{first.isoformat()}/{last.isoformat()}"
 
 
 class DateReader:
@@ -277,6 +289,10 @@ def _quarter(year: int, quarter: int) -> Date | None:
     return _months(year, 3 * quarter - 2, 3 * quarter) if year else None
 
 
+def _decade(year: int) -> Date | None:
+    return Date(datetime.date(year, 1, 1), datetime.date(year + 9, 12, 31)) if year else None
+
+
 def _week(year: int, week: int, day: int | None = None) -> Date | None:
     try:
         days = [datetime.date.fromisocalendar(year, week, number) for number in ((day, day) if day else (1, 7))]
@@ -302,8 +318,7 @@ def _read_other(text: str, order: str) -> tuple[Date, ...]:
     if match := _COMPACT.fullmatch(text):
         return _readings(_date(*match.groups()))
     if match := _DECADE.fullmatch(text):
-        year = 10 * int(match[1])
-        return _readings(Date(datetime.date(year, 1, 1), datetime.date(year + 9, 12, 31)) if year else None)
+        return _readings(_decade(10 * int(match[1])))
     if match := _QUARTER.fullmatch(text):
         return _readings(_quarter(int(match[1] or match[4]), int(match[2] or match[3])))
     if match := _WEEK.fullmatch(text):

@@ -103,7 +103,9 @@ def open_source(source: Source, tally: Tally) -> Iterator[IO[bytes]]:
             while buffered.read(BLOCK):  # the hash covers the rest of the file as well
                 continue
         except (EOFError, zlib.error, OSError) as error:  # isal raises zlib.error and OSError for bad gzip data
-            raise UserError(f"the file {source.path!r} is damaged or cannot be read to its end: {error}") from None
+            raise UserError(
+                f"the file {source.path!r} is damaged or cannot be read to its end; copy or compress it again: {error}"
+            ) from None
         tally.hashes[source.name] = file.sha256.hexdigest()
         tally.files += 1
 

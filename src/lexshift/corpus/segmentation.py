@@ -59,6 +59,8 @@ def is_unspaced(word: str) -> bool:
 def advice(absent: Sequence[str], match: str) -> str:
     """Return advice about words that do not occur."""
     if not any(is_unspaced(word) for word in absent):
+        if any(" " in word.strip() for word in absent):
+            return "check the spelling, and separate words by commas: words with spaces between them are a phrase"
         return "check the spelling"
     if match == "token":
         return "check the spelling, and match text that has no spaces between words by --match word"

@@ -12,6 +12,7 @@ import io
 import json
 import math
 from collections.abc import Generator, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +24,7 @@ from lexshift.errors import UserError, join_names
 
 _ROWS = 4096  # maximum number of rows of a parquet file that are read at a time
 _BYTES = 1 << 20  # approximate bytes of text in the rows of a parquet file that are read at a time
+_SEPARATORS = {"comma": ",", "tab": "\t"}
 _LONGEST_FIELD = 1 << 24  # characters of a field of a small table
 
 
@@ -150,12 +152,7 @@ def json_record(value: Any, row: int, where: str, source: Source, reading: Readi
 def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
     lines = (line for block in blocks for line in io.StringIO(block.decode(), newline=""))
     csv.field_size_limit(LONGEST)  # an unclosed quotation mark makes the rest of the file one field
-    # Fields of a tsv cannot contain a tab, so quotation marks have no special meaning there.
-    table = (
-        csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if source.kind == "tsv"
-        else csv.reader(lines, strict=True)
-    )
+    table = _read_rows(lines, source)
     try:
         header = next(table, None)
         if header is None:
@@ -181,6 +178,20 @@ def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -
         ) from None
 
 
+def _read_rows(lines: Iterator[str], source: Source) -> Any:
+    """Return a reader of the rows of a csv or tsv file.
+
+    Spreadsheets write csv with semicolons in countries where numbers have decimal commas. Such a file is recognised by
+    its first line, which has a semicolon and no comma.
+    """
+    if source.kind == "tsv":
+        # Fields of a tsv cannot contain a tab, so quotation marks have no special meaning there.
+        return csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    first = next(lines, "")
+    delimiter = ";" if ";" in first and "," not in first else ","
+    return csv.reader(chain([first] if first else [], lines), delimiter=delimiter, strict=True)
+
+
 def _columns(names: Iterable[str], source: Source, reading: Reading, where: str = "") -> list[str]:
     """Return the columns to read; raise an error if one is missing or ambiguous."""
     options: dict[str, str | None] = {
@@ -194,6 +205,12 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
     for option, column in wanted.items():
         if column not in known:
             place = f" {where}" if where else ""
+            separator, ending = ("comma", ".csv") if source.kind == "tsv" else ("tab", ".tsv")
+            if source.kind in ("csv", "tsv") and len(known) == 1 and _SEPARATORS[separator] in known[0]:
+                raise UserError(
+                    f"the file {source.path!r} has no column {column!r}, because its columns are separated by "
+                    f"{separator}s: rename it to end in {ending}"
+                )
             raise UserError(
                 f"the file {source.path!r} has no column {column!r}{place}: name one of {join_names(known)} with "
                 f"{option}"
@@ -229,8 +246,7 @@ def column_names(source: Source, reading: Reading) -> list[str]:
         if source.kind == "jsonl":
             record = json.loads(text.partition("\n")[0])
             return list(record) if isinstance(record, dict) else []
-        delimiter = "\t" if source.kind == "tsv" else ","
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+        return next(_read_rows(iter(io.StringIO(text, newline="")), source), [])
     except (ValueError, RecursionError, OSError, csv.Error):  # errors of Arrow are ValueError or OSError
         return []
 

@@ -59,7 +59,7 @@ class Periods:
         years = [[int(year) for year in _YEAR.findall(Path(corpus).name)] for corpus in self.corpora]
         for i, (earlier, later) in enumerate(itertools.pairwise(years)):
             if earlier and later and min(earlier) > max(later):
-                return f"by its name {self.labels[i]} is later than {self.labels[i + 1]}; if so, swap the two corpora"
+                return f"by its name, {self.labels[i]} is later than {self.labels[i + 1]}; if so, swap the two corpora"
         return None
 
 
@@ -71,9 +71,11 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
     question : "compare", "discover" or "trace"
     corpora : sequence of str or path
     settings : Settings
-        Its ``labels``, ``by`` and ``split_at``.
+        Its ``labels``, ``by``, ``split_at`` and ``out``.
     """
     by, split_at, labels = settings.by, settings.split_at, settings.labels
+    if settings.out is not None:
+        refuse_results_inside(settings.out, corpora)
     if split_at is not None:
         if len(corpora) != 1 or by is not None:
             what = f"{len(corpora)} corpora" if by is None else f"by {by!r}"
@@ -94,7 +96,8 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
         )
     if by is not None and (len(corpora) != 1 or labels is not None):
         raise UserError(
-            f"by {by!r} cuts one corpus into periods and names them: give one corpus, no labels; got {len(corpora)}"
+            f"by {by!r} divides one corpus into periods and names them: give one corpus without labels; got "
+            f"{len(corpora)} {'corpus' if len(corpora) == 1 else 'corpora'}"
         )
     if [place_of(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
         raise UserError("standard input ('-') can be only one of the corpora")
@@ -109,6 +112,22 @@ def check_two_periods(periods: Sequence[str]) -> None:
     """Raise an error if there is only one period to study, by the names of the periods of a store."""
     if len(periods) < 2:
         raise UserError(f"the whole corpus belongs to one period, {periods[0]}: divide it into shorter periods (--by)")
+
+
+def refuse_results_inside(out: str | os.PathLike[str], corpora: Sequence[Place]) -> None:
+    """Raise an error if a results folder lies in the folder of a corpus, whose next run would read it as text."""
+    results = Path(os.path.realpath(out))
+    for corpus in corpora:
+        if isinstance(corpus, ObjectFile) or not os.path.isdir(corpus):
+            continue
+        folder = Path(os.path.realpath(corpus))
+        if results.is_relative_to(folder) and not any(
+            part.startswith(".") for part in results.relative_to(folder).parts
+        ):
+            raise UserError(
+                f"the results folder {os.fspath(out)!r} lies in the folder of the corpus {place_of(corpus)!r}, so the "
+                f"next run would read the results as text: choose a folder elsewhere (--out)"
+            )
 
 
 def refuse_same(old: Place, new: Place) -> None:

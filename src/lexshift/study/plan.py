@@ -18,7 +18,7 @@ from pathlib import Path
 from lexshift.corpus.language import detect_languages, language_warnings
 from lexshift.corpus.lemmas import check_tags, dictionary_language
 from lexshift.corpus.reader import CorpusReader
-from lexshift.corpus.sources import Place, Reading, as_text, find_sources
+from lexshift.corpus.sources import Place, Reading, as_text, describe_files, find_sources
 from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.encode import as_encoder
 from lexshift.encode.built_in import resolve_model
@@ -79,8 +79,7 @@ def plan_study(
     targets, control_targets = read_named_words(words, inputs)
     with ExitStack() as stack:
         progress = NoteCollector(stack.enter_context(watching(monitor or False)))
-        for note in inputs.notes:
-            progress.note(note)
+        progress.notes += inputs.notes
         encoder, encoder_choice = _plan_encoder(settings, inputs.languages)
         cache = None
         if question == DISCOVER:
@@ -96,7 +95,8 @@ def plan_study(
         control = None if question == DISCOVER else planner.forecast_controls(out, chosen.control, reader)
         reading = time.perf_counter() - begun - encoder.seconds_to_load
         profile = _measure_encoder(encoder, forecast, control)
-    progress.notes += [f"warning: {text}" for text in language_warnings(inputs.languages, encoder)]
+    names = _name_periods(inputs.periods, labels)
+    progress.notes += _notes_on_text(forecast, names, inputs.languages, encoder)
     choice = NAMED
     if vocabulary is not None:
         choice = describe_choice(vocabulary, settings.min_count, min(2, len(inputs.periods.corpora)))
@@ -113,7 +113,7 @@ def plan_study(
         question=question,
         senses=settings.senses,
         out=None if out is None else as_text(os.fspath(out)),
-        corpora=_describe_corpora(forecast, _name_periods(inputs.periods, labels), inputs.languages),
+        corpora=_describe_corpora(forecast, names, inputs.languages),
         words=targets.words,
         choice=choice,
         encoder=_encoder_name(encoder),
@@ -161,14 +161,15 @@ def plan_embedding(
         forecast, labels = planner.forecast(out, targets, reader, missing=missing)
         reading = time.perf_counter() - begun - encoder.seconds_to_load
         profile = _measure_encoder(encoder, forecast)
-    progress.notes += [f"warning: {text}" for text in language_warnings(languages, encoder)]
+    names = {label: (label, labelled[label]) for label in labels}
+    progress.notes += _notes_on_text(forecast, names, languages, encoder)
     dimensions = _dimensions(profile, forecast)
     store_bytes, peak_bytes = _count_bytes([forecast], dimensions)
     return StudyPlan(
         question=EMBED,
         senses=False,
         out=None if out is None else as_text(os.fspath(out)),
-        corpora=_describe_corpora(forecast, {label: (label, labelled[label]) for label in labels}, languages),
+        corpora=_describe_corpora(forecast, names, languages),
         words=targets.words,
         choice=NAMED,
         encoder=_encoder_name(encoder),
@@ -294,6 +295,20 @@ def _describe_corpora(
             language=languages.get(label, common),
         )
         for label, (name, path) in names.items()
+    ]
+
+
+def _notes_on_text(
+    forecast: StoreForecast,
+    names: Mapping[str, tuple[str, Place]],
+    languages: Mapping[str, str | None],
+    encoder: PlannedEncoder,
+) -> list[str]:
+    """Return warnings about the languages, and notes on the files that are not UTF-8 or cannot be read."""
+    entries = {entry["label"]: entry for entry in forecast.contents.corpora}
+    return [
+        *(f"warning: {text}" for text in language_warnings(languages, encoder)),
+        *(f"{name}: {note}" for label, (name, _) in names.items() for note in describe_files(entries[label])),
     ]
 
 

@@ -148,7 +148,7 @@ function interval(word) {
   const middle = 8;
   return el("span", { class: "forest" }, svg("svg", { class: word.verdict, "aria-hidden": "true" },
     svg("line", { class: "whisker", x1: place(word.low), x2: place(word.high), y1: middle, y2: middle }),
-    svg("circle", { class: `dot ${word.verdict}`, cx: place(word.score), cy: middle, r: 4.5 })));
+    svg("circle", { class: `dot ${word.verdict}`, cx: place(word.score), cy: middle, r: 3.5 })));
 }
 
 function cells(word) {
