@@ -71,7 +71,7 @@ _REFUSED = {
 _LIKE_TEXT = re.compile(r"\n|\s\S+\s")  # three words or more, or several lines
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """One file of a corpus.
 
@@ -399,8 +399,14 @@ class Tally:
     @property
     def content(self) -> str:
         """The SHA-256 of all files that were read, and of the encodings that were detected."""
-        facts = [sorted(self.hashes.items()), *([sorted(self.encodings.items())] if self.encodings else [])]
-        return hashlib.sha256(", ".join(map(repr, facts)).encode()).hexdigest()
+        sha256 = hashlib.sha256()
+        facts = [self.hashes, *([self.encodings] if self.encodings else [])]
+        for i, values in enumerate(facts):  # the text of the sorted lists of pairs, which may be long
+            sha256.update(b", [" if i else b"[")
+            for j, name in enumerate(sorted(values)):
+                sha256.update(f"{', ' if j else ''}{(name, values[name])!r}".encode())
+            sha256.update(b"]")
+        return sha256.hexdigest()
 
     def add(self, other: Tally) -> None:
         """Add the counts of other files."""
