@@ -40,6 +40,7 @@ from lexshift.engine.reader import PartsReader
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, score_words
 from lexshift.scoring.space import Space, calibration_space
+from lexshift.store.early_search import explain_absence
 from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
@@ -134,6 +135,7 @@ def _run_study(
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
         reader = open_reader(question, periods, readings, settings, engine, cache, progress)
         chosen = choose_words(question, reader, targets, control_targets, settings, language, progress)
+        stack.enter_context(explain_absence(reader))
         encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
         siblings = make_store(
             None if results is None else results.path / STORE,
