@@ -148,10 +148,10 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
     chunks = iter(lambda: stream.read(BLOCK) or b"", b"")
     head, codec = next(chunks, b""), reading.codec
     mark = find_mark(head)
-    if codec == AUTO and (found := mark or detect_wide(head)):
-        reading, codec = replace(reading, encoding=found), found
-        if found != UTF_8:
-            tally.encodings[source.name] = found
+    if codec == AUTO and (encoding := mark or detect_wide(head)):
+        reading, codec = replace(reading, encoding=encoding), encoding
+        if encoding != UTF_8:
+            tally.encodings[source.name] = encoding
     wide = codec.startswith(("utf-16", "utf-32"))
     if mark not in (None, UTF_8) and not wide:
         raise UserError(f"the file {source.path!r} is in {mark.upper()}; pass --encoding {mark}, or auto")

@@ -183,8 +183,8 @@ def _file_and_split(blocks: Sequence[Block]) -> tuple[str, str] | None:
 
 def _join(blocks: Sequence[Block]) -> Block:
     def join_columns(columns: Sequence[list[V] | None]) -> list[V] | None:
-        known = [column for column in columns if column is not None]
-        return list(chain.from_iterable(known)) if len(known) == len(columns) else None
+        present = [column for column in columns if column is not None]
+        return list(chain.from_iterable(present)) if len(present) == len(columns) else None
 
     if len(blocks) == 1:
         return blocks[0]

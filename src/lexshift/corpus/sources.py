@@ -184,10 +184,10 @@ def find_sources(corpus: Place) -> list[Source]:
         raise UserError(
             f"the corpus {text[: 100 if hint else None]!r} cannot be read: {error.strerror}{hint}"
         ) from None
-    found = sorted(p for p in _matches(text) if not os.path.isdir(p))
-    if found:
-        root = os.path.commonpath([os.path.dirname(p) or "." for p in found])
-        return _sources(text, [(Path(os.path.relpath(p, root)).as_posix(), str(Path(p))) for p in found], {})
+    paths = sorted(p for p in _matches(text) if not os.path.isdir(p))
+    if paths:
+        root = os.path.commonpath([os.path.dirname(p) or "." for p in paths])
+        return _sources(text, [(Path(os.path.relpath(p, root)).as_posix(), str(Path(p))) for p in paths], {})
     what = "file matches the pattern" if glob.has_magic(text) else "such file or folder:"
     raise UserError(f"no {what} {text!r} (looked from {os.getcwd()}){hint}")
 
@@ -198,21 +198,21 @@ def as_text(name: str) -> str:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    found, faults, root = list[str](), dict[str, str](), str(folder)
+    paths, faults, root = list[str](), dict[str, str](), str(folder)
 
     def record(error: OSError) -> None:
         path = str(Path(error.filename))
-        found.append(path)
+        paths.append(path)
         faults[path] = f"the folder {path!r} cannot be read: {error.strerror}"
 
     for parent, folders, files in os.walk(root, onerror=record):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         inside = str(Path(parent))
-        found += [name if inside == "." else os.path.join(inside, name) for name in files if not name.startswith(".")]
-    if not found:
+        paths += [name if inside == "." else os.path.join(inside, name) for name in files if not name.startswith(".")]
+    if not paths:
         raise UserError(f"the folder {root!r} holds no files")
     start = 0 if root == "." else len(os.path.join(root, ""))
-    return _sources(root, sorted((path[start:].replace(os.sep, "/"), path) for path in found), faults)
+    return _sources(root, sorted((path[start:].replace(os.sep, "/"), path) for path in paths), faults)
 
 
 def _sources(corpus: str, files: list[tuple[str, str]], faults: dict[str, str]) -> list[Source]:

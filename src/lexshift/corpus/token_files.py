@@ -306,10 +306,10 @@ class _ConlluReader(_Reader):
         self._names = (np.array(sorted(names), np.uint64),)
 
     def _note(self, text: str, line: int) -> None:
-        found = _COMMENT.fullmatch(text)
-        if found is None:
+        match = _COMMENT.fullmatch(text)
+        if match is None:
             return
-        new, key, value = bool(found[1]), (found[2] or "").strip(), (found[3] or "").strip()
+        new, key, value = bool(match[1]), (match[2] or "").strip(), (match[3] or "").strip()
         if new:
             self._n_documents += 1
             if line != self._dated_line:

@@ -136,9 +136,9 @@ def _order_senses(entries: Iterable[Entry], index: Iterator[tuple[int, str]]) ->
             offsets = fields[-int(fields[2]) :]
             ranks[fields[0].replace("_", " ")] = {offset: rank for rank, offset in enumerate(offsets)}
     for entry in entries:
-        known = ranks.get(entry.lemma.lower())
-        if known and len(entry.senses) > 1:
-            entry.senses.sort(key=lambda sense: known.get(sense.sense[:-2], len(known)))
+        ranks_of_lemma = ranks.get(entry.lemma.lower())
+        if ranks_of_lemma and len(entry.senses) > 1:
+            entry.senses.sort(key=lambda sense: ranks_of_lemma.get(sense.sense[:-2], len(ranks_of_lemma)))
 
 
 # ------------------------------------------------------------------------------------------------- through wn
