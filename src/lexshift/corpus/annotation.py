@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.corpus.decoding import normalise
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.records import Token
 from lexshift.utils.arrays import Array
 

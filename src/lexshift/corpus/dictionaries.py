@@ -12,9 +12,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from lexshift.corpus.decoding import normalise
 from lexshift.corpus.example_targets import WordForms, find_in_examples
 from lexshift.corpus.language import UNKNOWN, detect_language
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.sources import AUTO, Tally
 from lexshift.errors import UserError
 

@@ -10,8 +10,9 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lexshift.corpus.decoding import LONGEST, normalise, open_source, utf8_lines
+from lexshift.corpus.decoding import LONGEST, open_source, utf8_lines
 from lexshift.corpus.dictionaries import LONGEST_SENTENCE, DictionaryBuilder, SenseUsage
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.sources import Reading, Source
 from lexshift.corpus.tables import is_span
 from lexshift.errors import UserError, join_names

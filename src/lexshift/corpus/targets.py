@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from lexshift.corpus.decoding import normalise
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.word_rule import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, rule, script_kinds, word_table
 from lexshift.errors import UserError
 from lexshift.utils import checks

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from lexshift.corpus.annotation import Annotation
 from lexshift.corpus.columns import CONLLU, VERTICAL, parse_columns
 from lexshift.corpus.conllu_lines import parse_conllu
-from lexshift.corpus.decoding import normalise_utf8
+from lexshift.corpus.normal_form import normalise_utf8
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.corpus.token_annotation import ParsedLines, TokenAnnotation
 from lexshift.corpus.token_fields import (

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from lexshift.corpus.decoding import BLOCK, normalise, open_source, utf8_lines
+from lexshift.corpus.decoding import BLOCK, open_source, utf8_lines
 from lexshift.corpus.dictionaries import LONGEST_SENTENCE, DictionaryBuilder, Entry, Sense
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.sources import Reading, Source
 from lexshift.errors import UserError
 

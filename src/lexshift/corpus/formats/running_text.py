@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html.entities import html5
 
-from lexshift.corpus.decoding import SOFT_HYPHEN, normalise
+from lexshift.corpus.normal_form import SOFT_HYPHEN, normalise
 from lexshift.corpus.records import Record, Token
 from lexshift.errors import UserError
 
