@@ -17,10 +17,11 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexshift.corpus import decoding
+from lexshift.corpus import decoding, normal_form
 from lexshift.corpus.decoding import open_source, utf8_lines
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError
+from lexshift.utils.kernels import FEW_BYTES
 
 LINES = st.text(st.sampled_from("ab é\u0301日🐁\n\r\t\u00a0"), max_size=80)
 BLOCKS = st.integers(7, 64)
@@ -286,13 +287,14 @@ def test_small_text_is_read_in_the_same_way_without_compiled_code(is_loaded: boo
     data = text.encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "is_numba_loaded", lambda: is_loaded)
+        patch.setattr(normal_form, "is_numba_loaded", lambda: is_loaded)
         assert decoding.count_lines(data) == text.count("\n")
-        assert decoding.normalise_utf8(data).decode() == decoding.normalise(text)
+        assert normal_form.normalise_utf8(data).decode() == normal_form.normalise(text)
 
 
 def test_large_text_is_always_read_with_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "is_numba_loaded", lambda: False)
     monkeypatch.setattr(decoding, "_count_lines", lambda data: -len(data))
-    data = b"a\n" * (decoding._FEW // 2)
+    data = b"a\n" * (FEW_BYTES // 2)
     assert decoding.count_lines(data) == -len(data)
     assert decoding.count_lines(data[:-2]) == len(data) // 2 - 1

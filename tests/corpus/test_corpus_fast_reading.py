@@ -17,9 +17,11 @@ from pyarrow import parquet
 
 from lexshift.corpus import find_occurrences, passages, periods, read_targets, tables
 from lexshift.corpus.dates import DateReader, arrow_dates, date_text
-from lexshift.corpus.decoding import normalise, open_source, read_small_text, utf8_lines
+from lexshift.corpus.decoding import open_source, read_small_text, utf8_lines
 from lexshift.corpus.formats import running_text
-from lexshift.corpus.passages import Block, layout, process_blocks, read_blocks
+from lexshift.corpus.layout import layout
+from lexshift.corpus.normal_form import normalise
+from lexshift.corpus.passages import Block, process_blocks, read_blocks
 from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
 from lexshift.errors import UserError

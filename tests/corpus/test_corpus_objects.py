@@ -146,7 +146,7 @@ def test_series_is_a_column_of_texts(tmp_path: Path) -> None:
 @given(st.lists(st.text(CHARACTERS), min_size=1))
 @example(["\ufeffa\r\n", "b\nc", "\n", "", "\r", "d\u2028e\x85\x00"])
 def test_strings_keep_their_text(texts: list[str]) -> None:
-    from lexshift.corpus.decoding import normalise
+    from lexshift.corpus.normal_form import normalise
 
     shown = [text.removesuffix("\n").removesuffix("\r") for text in texts]
     shown[0] = shown[0].removeprefix("\ufeff")

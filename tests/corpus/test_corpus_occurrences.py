@@ -40,7 +40,7 @@ from lexshift.corpus import (
     read_targets,
     scanner,
 )
-from lexshift.corpus.sources import UNREADABLE, find_sources
+from lexshift.corpus.sources import UNREADABLE, Tally, find_sources
 from lexshift.errors import UserError
 
 Row = dict[str, Any]
@@ -730,7 +730,7 @@ def test_fault_in_one_file_of_a_folder_is_reported_with_its_name(
     assert found.found.tolist() == [1]
     assert found.tally.unreadable == {name: message}
     assert found.tally.skipped == {UNREADABLE: 1}
-    assert list(found.tally.hashes) == ["a.txt"]
+    assert found.content == Tally(hashes={"a.txt": hashlib.sha256(b"a mouse\n").hexdigest()}).content
 
 
 def test_invalid_utf_8_can_be_replaced_and_is_counted(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -12,9 +13,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lexshift
-from lexshift.corpus.sources import Source, find_sources
+from lexshift.corpus.sources import Source, Tally, find_sources
 from lexshift.errors import UserError
 
 
@@ -172,3 +175,12 @@ def test_invalid_path_is_refused_with_the_accepted_corpora(tmp_path: Path, corpu
             UserError, match=r"^a corpus is a file, a folder, a pattern such as 'texts/\*.txt', .*; got "
         ):
             call()
+
+
+@given(
+    st.dictionaries(st.text(), st.text("0123abcd")), st.dictionaries(st.text(), st.sampled_from(["cp1252", "utf-16"]))
+)
+def test_content_is_the_checksum_of_sorted_pairs(hashes: dict[str, str], encodings: dict[str, str]) -> None:
+    facts = [sorted(hashes.items()), *([sorted(encodings.items())] if encodings else [])]
+    expected = hashlib.sha256(", ".join(map(repr, facts)).encode()).hexdigest()
+    assert Tally(hashes=hashes, encodings=encodings).content == expected

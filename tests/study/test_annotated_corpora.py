@@ -140,3 +140,33 @@ def test_a_store_is_extended_by_words_with_tags(corpora: dict[str, list[Path]], 
     embed(*corpora["vertical"], words=["mouse"], **options)
     both = embed(*corpora["vertical"], words=["mouse", "cloud/NOUN"], **options)
     assert sorted(both.words) == ["cloud/NOUN", "mouse"]
+
+
+def test_an_absent_part_of_speech_is_reported_with_those_of_the_corpora(corpora: dict[str, list[Path]]) -> None:
+    for kind in ("vertical", "conllu"):
+        old, new = corpora[kind]
+        with pytest.raises(UserError) as caught:
+            compare(old, new, words=["mouse/NUON"], language="en", **FAST)
+        assert str(caught.value) == (
+            "none of the words occurs in the corpora (match: word): 'mouse/NUON'; check the spelling, and the part of "
+            "speech: the most frequent ones in the corpora are 'X', 'PUNCT', 'NOUN' (if these are something else, name "
+            "the columns of .vert files with --columns)"
+        )
+    old, new = corpora["vertical"]
+    with pytest.raises(UserError, match=r"check the spelling$"):
+        compare(old, new, words=["mouses"], language="en", **FAST)
+
+
+def test_columns_that_were_named_wrongly_are_reported(corpora: dict[str, list[Path]]) -> None:
+    old, new = corpora["vertical"]
+    with pytest.raises(UserError, match=r"most frequent ones in the corpora are ('\S+', ){9}'\S+' \(") as caught:
+        compare(old, new, words=["mouse/NOUN"], columns="word,lemma,tag", **FAST, match="lemma")
+    assert "'thex'" in str(caught.value)
+    options: dict[str, Any] = {"words": ["cloud/NOUN", "mouse/NUON"], "model": ExampleEncoder()}
+    with pytest.raises(UserError) as caught:
+        embed(old, new, **options)
+    assert str(caught.value) == (
+        "'mouse/NUON' never occurs in the corpora (match: word): check the spelling, and the part of speech: the most "
+        "frequent ones in the corpora are 'X', 'PUNCT', 'NOUN' (if these are something else, name the columns of .vert "
+        "files with --columns), or skip missing words (--missing skip)"
+    )

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.corpus.decoding import normalise
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.records import Token
 from lexshift.utils.arrays import Array
 
@@ -96,7 +96,7 @@ class Annotation(ABC):
         stops = (rows[:, 5] == ends[last]) | (signs[rows[:, 5]] == _ALTERNATIVE)
         line_ends = np.r_[np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")), len(data)]
         lines = rows[:, 1]
-        found = np.stack(
+        in_text = np.stack(
             [
                 rows[:, 0],
                 lines,
@@ -108,10 +108,10 @@ class Annotation(ABC):
             axis=1,
         )
         chosen = np.flatnonzero((begins | ~begins_inside) & (stops | ~ends_inside))
-        places = found[chosen, 0] * (len(data) + 1) + found[chosen, 4]
+        places = in_text[chosen, 0] * (len(data) + 1) + in_text[chosen, 4]
         _, once = np.unique(places, return_index=True)  # a token may have a lemma twice
         chosen = chosen[np.sort(once)]
-        return found[chosen], np.where(begins_inside, first, -1)[chosen]
+        return in_text[chosen], np.where(begins_inside, first, -1)[chosen]
 
     def _shifts_after(self, numbers: Array, lemma_ends: Array) -> Array:
         """Return how far the text is from the lemmas after some tokens; the number -1 stands for none before."""
@@ -124,25 +124,25 @@ class Annotation(ABC):
         is_inside = numbers >= 0
         tags, indices = self.distinct_tags(numbers[is_inside])
         agrees = np.array([tag != "" and is_tag(tag, pattern) for tag in tags], np.bool_)
-        found = np.zeros(len(numbers), np.bool_)
-        found[is_inside] = agrees[indices]
-        return found
+        has_tag = np.zeros(len(numbers), np.bool_)
+        has_tag[is_inside] = agrees[indices]
+        return has_tag
 
     def have_tag_in_text(self, pattern: str, positions: Array) -> npt.NDArray[np.bool_]:
         """Return for some positions in the text, (m,), whether a word of the token there has a tag."""
-        found = np.zeros(len(positions), np.bool_)
+        has_tag = np.zeros(len(positions), np.bool_)
         starts, ends = self.text_starts, self.text_ends
         if not len(starts):
-            return found
+            return has_tag
         # The search would convert all starts to the type of the positions.
         numbers = np.searchsorted(starts, positions.astype(starts.dtype), "right") - 1
         remaining = np.flatnonzero((numbers >= 0) & (positions < ends[numbers]))
         while len(remaining):
             at = numbers[remaining]
-            found[remaining] |= self.have_tag(pattern, at)
+            has_tag[remaining] |= self.have_tag(pattern, at)
             remaining = remaining[(at > 0) & (starts[at - 1] == starts[at])]  # the words of one token
             numbers[remaining] -= 1
-        return found
+        return has_tag
 
 
 def line_spans(text: bytes) -> tuple[Array, Array]:
@@ -259,5 +259,5 @@ def annotate_texts(records: Iterable[tuple[str, Sequence[Token] | None]]) -> Rec
         lemma_at += len(rest) + 1
     if not has_lemmas and not numbers:
         return None
-    found = np.array(rows, np.int32).reshape(-1, 5)
-    return RecordAnnotation(b"\n".join(lines) if has_lemmas else None, found, list(numbers) or None)
+    token_rows = np.array(rows, np.int32).reshape(-1, 5)
+    return RecordAnnotation(b"\n".join(lines) if has_lemmas else None, token_rows, list(numbers) or None)

@@ -246,7 +246,7 @@ def count(
     words, new_words : int
         Number of words that were counted, and of rows of ``fresh`` that were filled.
     """
-    i, words, found = begin, 0, 0
+    i, words, n_new = begin, 0, 0
     while i < len(data):
         start, i, key = next_word(data, i, table, scripts)
         if key == np.uint64(0):
@@ -254,11 +254,11 @@ def count(
             continue
         slot = find_slot(keys, key)
         if keys[slot] == np.uint64(0):
-            if found == len(fresh):
-                return start, previous_end, words, found
+            if n_new == len(fresh):
+                return start, previous_end, words, n_new
             keys[slot] = key
-            fresh[found, 0], fresh[found, 1], fresh[found, 2] = slot, start, i
-            found += 1
+            fresh[n_new, 0], fresh[n_new, 1], fresh[n_new, 2] = slot, start, i
+            n_new += 1
         counts[slot, 0] += 1
         gap = start - previous_end
         if previous_end >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[previous_end] == 44)):
@@ -269,7 +269,7 @@ def count(
                 counts[slot, 1 + int(capital[character_at(data, start)[0]])] += 1
         words += 1
         previous_end = i
-    return i, previous_end, words, found
+    return i, previous_end, words, n_new
 
 
 @kernel

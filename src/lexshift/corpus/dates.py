@@ -105,8 +105,10 @@ def order_of(text: str) -> str | None:
     >>> order_of("25/12/2020"), order_of("03/04/2020"), order_of("2020-12-25")
     ('DMY', None, None)
     """
-    found = _FIGURES.search(text)
-    orders = [] if found is None or len(found[1]) > 2 else [order for order in ORDERS if _date_in_order(found, order)]
+    figures = _FIGURES.search(text)
+    orders = (
+        [] if figures is None or len(figures[1]) > 2 else [order for order in ORDERS if _date_in_order(figures, order)]
+    )
     return orders[0] if len(orders) == 1 else None
 
 
@@ -162,9 +164,9 @@ def date_of_file(name: str) -> Date | None:
     ['1850-01-01', '1859-12-31']
     """
     for part in reversed(name.split("/")):
-        if found := _IN_NAME.search(part):
-            year, _, month, day, quarter, week = found.groups()
-            if found[0] == year and year.endswith("0") and _OF_DECADE.match(part, found.end()):
+        if match := _IN_NAME.search(part):
+            year, _, month, day, quarter, week = match.groups()
+            if match[0] == year and year.endswith("0") and _OF_DECADE.match(part, match.end()):
                 return _decade(int(year))
             if quarter:
                 return _quarter(int(year), int(quarter))
@@ -218,18 +220,18 @@ class DateReader:
         known = self._known
         if len(known) > _MANY:
             known.clear()
-        found = []
+        periods = []
         for index, text in enumerate(dates):
             # Times of the same day, as in 2020-03-01T12:30, need not be read again.
             key = text if text is None else text[:_BEGINNING]
             if key not in known:
                 period = None if text is None else self.period(text, file, rows[index])
                 if text is not None and len(text) >= _BEGINNING and not _ISO_DAY.match(text):
-                    found.append(period)
+                    periods.append(period)
                     continue
                 known[key] = period
-            found.append(known[key])
-        return found
+            periods.append(known[key])
+        return periods
 
     def period(self, text: str, file: str, row: int) -> str | None:
         """Return the period of the date of a record, or None if it has none.

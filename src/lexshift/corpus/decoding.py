@@ -1,14 +1,6 @@
-"""Decode the bytes of a file: decompress and hash them, refuse anything but plain text, and normalise Unicode.
+"""Decode the bytes of a file: decompress and hash them, and refuse anything but plain text.
 
 The result is a stream of blocks, each of complete lines of UTF-8.
-
-Many characters have several representations in Unicode: "é" is one character or two, and the Bengali letter U+09DC is
-equivalent to two others. Text and target words are therefore converted to the Unicode normal form NFC when they are
-read. Two kinds of typesetting characters are also replaced: soft hyphens are removed, and the ligatures of Latin
-letters, U+FB00 to U+FB06, are written as letters. A soft hyphen at the end of a line is preserved, because it divides a
-word.
-
-Most text is already in this form, which one pass over the bytes detects without decoding them.
 """
 
 from __future__ import annotations
@@ -17,30 +9,24 @@ import codecs
 import hashlib
 import io
 import os
-import re
 import sys
 import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from itertools import chain
 from typing import IO, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from lexshift.corpus.encodings import UTF_8, detect_encoding, detect_wide, find_mark
+from lexshift.corpus.markup import MARKUP_SAMPLE, detect_markup
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally
-from lexshift.corpus.word_rule import character_at
 from lexshift.errors import UserError
-from lexshift.utils.kernels import is_numba_loaded, kernel
+from lexshift.utils.kernels import FEW_BYTES, is_numba_loaded, kernel
 
 BLOCK = 1 << 20  # bytes read at a time: large enough to be fast, small enough for its memory to be reused
 LONGEST = 1 << 26  # bytes; a longer line is divided
 _LINE_FEED = 10
-_FEW = 1 << 21  # bytes that are processed without compiled code as long as it is not loaded, which takes longer
 _HEAD = 1 << 13  # bytes that are searched for signs of binary data
 _DECISIVE = 1 << 20  # bytes from which the encoding is detected, the first of which are not all ASCII
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -150,10 +136,10 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
     chunks = iter(lambda: stream.read(BLOCK) or b"", b"")
     head, codec = next(chunks, b""), reading.codec
     mark = find_mark(head)
-    if codec == AUTO and (found := mark or detect_wide(head)):
-        reading, codec = replace(reading, encoding=found), found
-        if found != UTF_8:
-            tally.encodings[source.name] = found
+    if codec == AUTO and (encoding := mark or detect_wide(head)):
+        reading, codec = replace(reading, encoding=encoding), encoding
+        if encoding != UTF_8:
+            tally.encodings[source.name] = encoding
     wide = codec.startswith(("utf-16", "utf-32"))
     if mark not in (None, UTF_8) and not wide:
         raise UserError(f"the file {source.path!r} is in {mark.upper()}; pass --encoding {mark}, or auto")
@@ -176,7 +162,7 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
         blocks = _whole_lines(_recode(chain([head], chunks), source, reading, tally), source, tally)
     if source.kind == "text":
         first, size = list[bytes](), 0
-        while size < min(_MARKUP_SAMPLE, BLOCK) and (block := next(blocks, None)) is not None:
+        while size < min(MARKUP_SAMPLE, BLOCK) and (block := next(blocks, None)) is not None:
             first.append(block)
             size += len(block)
         markup = detect_markup(b"".join(first))
@@ -252,7 +238,7 @@ def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Itera
 
 def count_lines(data: bytes) -> int:
     """Return the number of line feeds."""
-    return data.count(b"\n") if len(data) < _FEW and not is_numba_loaded() else _count_lines(data)
+    return data.count(b"\n") if len(data) < FEW_BYTES and not is_numba_loaded() else _count_lines(data)
 
 
 @kernel
@@ -341,167 +327,3 @@ def _undecodable(source: Source, line: int, encoding: str, error: UnicodeDecodeE
         f"the file {source.path!r} is not {encoding} at line {line} (byte 0x{bad}): name its encoding, for example "
         f"--encoding cp1252, or pass --errors replace"
     )
-
-
-_MARKUP_SAMPLE = 1 << 16  # bytes of a text that are examined
-_CLEAR = re.compile(
-    r"<(?:\?xml\b|!doctype\b|!\[cdata\[|html\b|head\b|body\b|tei(?:\.2|corpus|header)?\b|rss\b|feed\b|svg\b)",
-    re.IGNORECASE,
-)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)\s*", re.DOTALL)
-_TAG = re.compile(r"<(/?)([A-Za-z_][\w:.-]{0,60})(?:\s[^<>]{0,2000})?>")
-_LEAST_PAIRS = 3  # minimum number of elements with a start and an end tag in a text that counts as markup
-_TAGS = 0.03  # minimum share of characters inside tags in a text that counts as markup
-
-
-def detect_markup(head: bytes) -> str | None:
-    r"""Return the kind of markup of a text, or None for plain text.
-
-    A text is XML or HTML if it begins with a declaration or a root element such as ``<html>`` or ``<TEI>``, or if it
-    begins with any other tag and is full of elements: one for every second line, or 3 % of its characters in tags.
-    An element has an end tag, so names in angle brackets, as in chat logs, are not elements.
-
-    Parameters
-    ----------
-    head : bytes
-        The beginning of the text, in UTF-8.
-
-    >>> detect_markup(b'<?xml version="1.0"?><text>A mouse.</text>'), detect_markup(b"{\\rtf1 A mouse.}")
-    ('XML or HTML', 'RTF')
-    >>> detect_markup(b"<alice> Hello\n<bob> Hi, use <b>bold</b> here\n")
-    """
-    text = head[:_MARKUP_SAMPLE].decode(errors="ignore").lstrip("\ufeff \t\r\n")
-    if text.startswith("{\\rtf"):
-        return "RTF"
-    if not text.startswith("<"):
-        return None
-    while comment := _COMMENT.match(text):
-        text = text[comment.end() :]
-    if _CLEAR.match(text):
-        return "XML or HTML"
-    if not _TAG.match(text):
-        return None
-    opened: set[str] = set()
-    pairs = inside = 0
-    for tag in _TAG.finditer(text):
-        name = tag[2].lower()
-        if not tag[1]:
-            opened.add(name)
-        elif name in opened:
-            pairs += 1
-        inside += len(tag[0])
-    lines = sum(bool(line.strip()) for line in text.split("\n"))
-    is_full = pairs >= _LEAST_PAIRS and (2 * pairs >= lines or inside >= _TAGS * len(text))
-    return "XML or HTML" if is_full else None
-
-
-SOFT_HYPHEN = "\u00ad"
-_SOFT_HYPHENS = re.compile(f"{SOFT_HYPHEN}(?!\n)")
-_LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
-_CHARACTERS = 0x110000
-_ASSIGNED = (range(0x80, 0x33480), range(0xE0100, 0xE01F0))  # no other character has a decomposition or a class
-_HANGUL_VOWELS, _HANGUL_FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)
-# Roles of a character: always replaced, first or second part of a composition, or a mark with a fixed position.
-_REPLACED, _FIRST, _SECOND, _ORDERED = 1, 2, 4, 8
-_NOT_ASCII = np.uint64(0x8080808080808080)  # the bits of eight bytes that are 0 in ASCII
-
-
-def normalise(text: str) -> str:
-    r"""Return a text in normal form.
-
-    >>> normalise("cafe\u0301 \ufb01ne co\u00adoperate")
-    'café fine cooperate'
-    """
-    if text.isascii():
-        return text
-    if SOFT_HYPHEN in text:
-        text = _SOFT_HYPHENS.sub("", text)
-    for ligature, letters in _LIGATURES.items():
-        text = text.replace(ligature, letters)
-    return unicodedata.normalize("NFC", text)
-
-
-def normalise_utf8(data: bytes) -> bytes:
-    """Return UTF-8 text in normal form; text that is already in normal form is not decoded."""
-    if data.isascii():
-        return data
-    if len(data) < _FEW and not is_numba_loaded():
-        return normalise(data.decode()).encode()
-    words = np.frombuffer(data, np.uint64, len(data) // 8)
-    if is_normal(np.frombuffer(data, np.uint8), words, *_tables()):
-        return data
-    return normalise(data.decode()).encode()
-
-
-@cache
-def _tables() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return the tables that :func:`is_normal` needs: one of shape (256,) and two of shape (characters,).
-
-    The first table marks the bytes that begin a character to examine, the second holds the role of each character in
-    compositions, and the third its canonical combining class, by which Unicode orders the marks of a letter.
-    """
-    roles, classes = np.zeros(_CHARACTERS, np.uint8), np.zeros(_CHARACTERS, np.uint8)
-    for code in chain(*_ASSIGNED):
-        character = chr(code)
-        classes[code] = unicodedata.combining(character)
-        decomposition = unicodedata.decomposition(character)
-        if decomposition and decomposition[0] != "<":
-            if unicodedata.is_normalized("NFC", character):
-                first, second = (int(part, 16) for part in decomposition.split())
-                roles[first] |= _FIRST
-                roles[second] |= _SECOND
-            else:
-                roles[code] |= _REPLACED
-    for code in (ord(SOFT_HYPHEN), *map(ord, _LIGATURES)):
-        roles[code] |= _REPLACED
-    for code in (*_HANGUL_VOWELS, *_HANGUL_FINALS):
-        roles[code] |= _REPLACED  # these compose by a formula; text in single letters of Hangul is rare
-    roles[classes > 0] |= _ORDERED
-    looked_at = np.flatnonzero(roles & (_REPLACED | _SECOND | _ORDERED))
-    leads = np.zeros(256, np.bool_)
-    leads[[chr(code).encode()[0] for code in looked_at.tolist()]] = True
-    return leads, roles, classes
-
-
-@kernel
-def is_normal(
-    data: npt.NDArray[np.uint8],
-    words: npt.NDArray[np.uint64],
-    leads: npt.NDArray[np.bool_],
-    roles: npt.NDArray[np.uint8],
-    classes: npt.NDArray[np.uint8],
-) -> bool:
-    """Return True if UTF-8 text is in normal form, and False if it is not or if neighbouring characters cannot show it.
-
-    Parameters
-    ----------
-    data : ndarray of shape (n,), uint8
-    words : ndarray of shape (n // 8,), uint64
-        The same bytes.
-    leads, roles, classes : ndarray of shape (256,), (characters,) and (characters,)
-        See :func:`_tables`.
-    """
-    i = 0
-    while i < len(data):
-        if i % 8 == 0 and i < 8 * len(words) and words[i // 8] & _NOT_ASCII == 0:
-            i += 8
-            continue
-        at = i
-        i += 1
-        if not leads[data[at]]:
-            continue
-        code, _ = character_at(data, at)
-        role = roles[code]
-        if role & _REPLACED:
-            return False
-        if role & (_SECOND | _ORDERED) == 0 or at == 0:
-            continue
-        j = at - 1
-        while data[j] & 0xC0 == 0x80 and j > 0:
-            j -= 1
-        before, _ = character_at(data, j)
-        if role & _ORDERED and classes[before] > classes[code]:
-            return False
-        if role & _SECOND and (roles[before] & _FIRST or classes[before]):
-            return False
-    return True

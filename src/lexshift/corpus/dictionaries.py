@@ -12,9 +12,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from lexshift.corpus.decoding import normalise
 from lexshift.corpus.example_targets import WordForms, find_in_examples
 from lexshift.corpus.language import UNKNOWN, detect_language
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.sources import AUTO, Tally
 from lexshift.errors import UserError
 
@@ -140,12 +140,12 @@ class Dictionary:
         >>> rest.n_usages, rest.n_glosses, dict(rest.tally.skipped)
         (0, 1, {'usages in sentences that are held out': 1})
         """
-        known: dict[str, bool] = {}  # a sentence may have many labelled words
+        is_listed: dict[str, bool] = {}  # a sentence may have many labelled words
 
         def is_held_out(sentence: str) -> bool:
-            if sentence not in known:
-                known[sentence] = sentence_hash(sentence) in hashes
-            return known[sentence]
+            if sentence not in is_listed:
+                is_listed[sentence] = sentence_hash(sentence) in hashes
+            return is_listed[sentence]
 
         entries = []
         for entry in self.entries:
@@ -246,21 +246,21 @@ class DictionaryBuilder:
     def entry(self, lemma: str, pos: str, language: str | None = None) -> Entry:
         """Return the entry of a word, which is new or known."""
         key = lemma, _POS.get(pos.lower(), pos), language or self._language
-        found = self._entries.get(key)
-        if found is None:
-            found = self._entries[key] = Entry(*key)
-        return found
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = Entry(*key)
+        return entry
 
     def sense(self, entry: Entry, name: str, gloss: str | None = None) -> Sense:
         """Return a sense of an entry, which is new or known; the first gloss of a sense is used."""
         key = id(entry), name
-        found = self._senses.get(key)
-        if found is None:
-            found = self._senses[key] = Sense(name)
-            entry.senses.append(found)
-        if found.gloss is None:
-            found.gloss = gloss
-        return found
+        known_sense = self._senses.get(key)
+        if known_sense is None:
+            known_sense = self._senses[key] = Sense(name)
+            entry.senses.append(known_sense)
+        if known_sense.gloss is None:
+            known_sense.gloss = gloss
+        return known_sense
 
     def add_example(self, sentence: str, senses: Iterable[tuple[Entry, Sense, tuple[str, ...]]]) -> None:
         """Add an example of one or several senses, whose words are found by :meth:`build`.

@@ -10,8 +10,9 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lexshift.corpus.decoding import LONGEST, normalise, open_source, utf8_lines
+from lexshift.corpus.decoding import LONGEST, open_source, utf8_lines
 from lexshift.corpus.dictionaries import LONGEST_SENTENCE, DictionaryBuilder, SenseUsage
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.sources import Reading, Source
 from lexshift.corpus.tables import is_span
 from lexshift.errors import UserError, join_names
@@ -213,14 +214,14 @@ def _add_row(row: _Row, columns: _Columns, builder: DictionaryBuilder) -> None:
     if not (gloss or example.strip()):
         return builder.skip("rows without a gloss or an example")
     entry = builder.entry(lemma, pos, language or None)
-    found = builder.sense(entry, sense or gloss, gloss or None)
-    if gloss and gloss != found.gloss:
+    known_sense = builder.sense(entry, sense or gloss, gloss or None)
+    if gloss and gloss != known_sense.gloss:
         builder.skip("rows with another gloss of a sense, of which the first was used")
     if usage is not None:
-        found.usages.append(usage)
+        known_sense.usages.append(usage)
     elif example.strip():
         sentence = normalise(" ".join(example.split()))
-        builder.add_example(sentence, [(entry, found, (form,) if form else ())])
+        builder.add_example(sentence, [(entry, known_sense, (form,) if form else ())])
     return None
 
 
@@ -266,7 +267,7 @@ def _add_sentence(row: _Row, builder: DictionaryBuilder) -> None:
     if not isinstance(labels, list):
         raise UserError(f"{row.where}: words is {_quote(labels)}; it must be a list of {_LABEL}")
     normal = normalise(sentence)
-    found = []
+    labelled = []
     for number, label in enumerate(labels, 1):
         where = f"{row.where}, word {number}"
         if not isinstance(label, list) or len(label) != 5:
@@ -278,10 +279,10 @@ def _add_sentence(row: _Row, builder: DictionaryBuilder) -> None:
         lemma, pos, sense = (_name(values, name, where) for name in values)
         if not (lemma and sense):
             raise UserError(f"{where}: lemma {_quote(lemma)} and sense {_quote(sense)} must not be empty")
-        found.append((lemma, pos, sense, _usage(sentence, normal, start, end, where)))
-    if not found:
+        labelled.append((lemma, pos, sense, _usage(sentence, normal, start, end, where)))
+    if not labelled:
         builder.skip("sentences without labelled words")
-    for lemma, pos, sense, usage in found:
+    for lemma, pos, sense, usage in labelled:
         builder.sense(builder.entry(lemma, pos), sense).usages.append(usage)
 
 

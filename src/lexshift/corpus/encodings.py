@@ -212,7 +212,7 @@ def _detect_other_script(sample: bytes) -> str | None:
 
 def _detect_latin(sample: bytes) -> tuple[str | None, float]:
     """Return the encoding of a text in Latin script, or None if none fits, with its score."""
-    best, found, texts = 0.0, None, set[str]()
+    best, best_encoding, texts = 0.0, None, set[str]()
     for encodings, alphabets in _ALPHABETS:
         texts.clear()
         for encoding in encodings:
@@ -229,8 +229,8 @@ def _detect_latin(sample: bytes) -> tuple[str | None, float]:
                 common = sum(words[word] for word in _function_words(language)) / max(words.total(), 1)
                 score = _fit(characters, alphabet + alphabet.upper()) + _FUNCTION_WORDS * common
                 if score > best + (_RARE_LEAD if encoding in _RARE else 0):
-                    best, found = score, encoding
-    return found, best
+                    best, best_encoding = score, encoding
+    return best_encoding, best
 
 
 def _count_characters(text: str) -> Counter[tuple[str, bool, int]]:

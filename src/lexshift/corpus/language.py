@@ -81,7 +81,8 @@ def detect_language(text: str) -> str | None:
     bare = (word.strip(_PUNCTUATION) for word in unicodedata.normalize("NFC", text).lower().split())
     words = Counter(word.replace("’", "'") for word in bare if word)
     scores = {
-        language: sum(words[word] * weight for word, weight in known.items()) for language, known in weights.items()
+        language: sum(words[word] * weight for word, weight in word_weights.items())
+        for language, word_weights in weights.items()
     }
     ranked = sorted(scores, key=lambda language: -scores[language])
     best, second = ranked[0], ranked[1]
@@ -101,7 +102,7 @@ def detect_languages(
     known language. If a corpus is too short for detection, it gets the language of the others, or None if they differ.
     If the language is not known, the rules of :data:`FALLBACK` apply.
     """
-    found: dict[str, str | None] = dict.fromkeys(corpora, reading.language)
+    detected: dict[str, str | None] = dict.fromkeys(corpora, reading.language)
     for label, corpus in corpora.items() if reading.language == AUTO else ():
         sources, texts = find_sources(corpus), []
         if sources[0].path == STANDARD_INPUT:
@@ -125,10 +126,10 @@ def detect_languages(
                 some = lines[:: max(1, min(len(block.data), _BLOCK) // _BYTES)]
                 texts.append("\n".join(some)[:_BYTES])
         text = "\n".join(texts)
-        found[label] = detect_language(text) or (UNKNOWN if len(text.split()) >= _ENOUGH else None)
-    known = set(found.values()) - {None}
-    common = next(iter(known)) if len(known) == 1 else None
-    languages = {label: code or common for label, code in found.items()}
+        detected[label] = detect_language(text) or (UNKNOWN if len(text.split()) >= _ENOUGH else None)
+    codes = set(detected.values()) - {None}
+    common = next(iter(codes)) if len(codes) == 1 else None
+    languages = {label: code or common for label, code in detected.items()}
     rules = {label: FALLBACK if code in (None, UNKNOWN) else code for label, code in languages.items()}
     return languages, {label: replace(reading, language=code) for label, code in rules.items()}
 
@@ -159,9 +160,9 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
 def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list[str]:
     """Return warnings about the languages of the corpora; ``languages`` maps the labels of corpora to ISO codes."""
     messages = []
-    known = {label: code for label, code in languages.items() if code not in (None, UNKNOWN)}
+    codes = {label: code for label, code in languages.items() if code not in (None, UNKNOWN)}
     ours = getattr(encoder, "languages", None)
-    foreign = {label: code for label, code in known.items() if ours is not None and base_code(code) not in ours}
+    foreign = {label: code for label, code in codes.items() if ours is not None and base_code(code) not in ours}
     if foreign:
         model = getattr(encoder, "settings", {}).get("model", "that was chosen")
         option = "--model" if str(model).startswith("multilingual") else "--model auto selects a built-in one"
@@ -170,8 +171,8 @@ def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list
             f"model {model} knows only {_and(map(language_name, ours or ()))}, so its scores mean little: choose a "
             f"model for the language of the text ({option}), or name the language if this is wrong (--language)"
         )
-    if len({base_code(code) for code in known.values()}) > 1:
-        each = ", ".join(f"{label} {language_name(code)}" for label, code in known.items())
+    if len({base_code(code) for code in codes.values()}) > 1:
+        each = ", ".join(f"{label} {language_name(code)}" for label, code in codes.items())
         messages.append(
             f"the corpora are in different languages ({each}), so a word may differ for that reason alone; name the "
             f"language if this is wrong (--language)"
@@ -209,8 +210,8 @@ def _and(names: Any) -> str:
 def _weights(script: str) -> dict[str, dict[str, float]]:
     """Return the weight of each function word for each language of a script that several languages share."""
     words = {code: set(listed.split()) for code, _, scripts, listed in _LANGUAGES if listed and scripts == script}
-    of_languages = Counter(word for known in words.values() for word in known)
+    of_languages = Counter(word for function_words in words.values() for word in function_words)
     return {
-        language: {word: 1 + math.log(len(words) / of_languages[word]) for word in sorted(known)}
-        for language, known in words.items()
+        language: {word: 1 + math.log(len(words) / of_languages[word]) for word in sorted(function_words)}
+        for language, function_words in words.items()
     }

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+import numpy as np
+
+from lexshift.corpus.annotation import Annotation
 from lexshift.corpus.passages import read_corpus
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Tally, find_sources
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
 
@@ -52,9 +56,29 @@ def find_annotation(corpus: str | os.PathLike[str], reading: Reading) -> tuple[b
     readable = [source for source in sources if not source.fault]
     annotated = [source for source in readable if source.kind in ANNOTATED]
     has_lemmas, has_tags = [len(annotated) == len(readable)], [False]
-    for source in annotated[:: max(1, -(-len(annotated) // _FILES))]:
-        blocks = read_corpus([source], reading, Tally(), annotate=True)
-        found = [block.annotation for block in islice(blocks, _BLOCKS)]
-        has_lemmas.append(not found or any(each is not None and each.has_lemmas for each in found))
-        has_tags.append(any(each is not None and each.has_tags for each in found))
+    for some in _sample_annotations(annotated, reading):
+        has_lemmas.append(not some or any(each is not None and each.has_lemmas for each in some))
+        has_tags.append(any(each is not None and each.has_tags for each in some))
     return all(has_lemmas), any(has_tags)
+
+
+def frequent_tags(
+    corpora: Mapping[str, str | os.PathLike[str]], readings: Mapping[str, Reading], most: int = 10
+) -> list[str]:
+    """Return the most frequent parts of speech in a sample of each of some corpora."""
+    counts = Counter[str]()
+    for label, corpus in corpora.items():
+        annotated = [source for source in find_sources(corpus) if source.kind in ANNOTATED and not source.fault]
+        for annotation in (each for some in _sample_annotations(annotated, readings[label]) for each in some):
+            if annotation is not None and annotation.has_tags:
+                tags, indices = annotation.distinct_tags(np.arange(len(annotation.text_starts)))
+                counts.update(dict(zip(tags, np.bincount(indices, minlength=len(tags)).tolist(), strict=True)))
+    del counts[""]  # of tokens without a part of speech
+    return [tag for tag, _ in counts.most_common(most)]
+
+
+def _sample_annotations(sources: Sequence[Source], reading: Reading) -> Iterator[list[Annotation | None]]:
+    """Yield the annotations of the first blocks of some files."""
+    for source in sources[:: max(1, -(-len(sources) // _FILES))]:
+        blocks = read_corpus([source], reading, Tally(), annotate=True)
+        yield [block.annotation for block in islice(blocks, _BLOCKS)]

@@ -151,7 +151,7 @@ def _write(corpus: Any, path: str, number: int, title: str, reading: Reading) ->
             file.writelines(lines)
         lines.clear()
 
-    for text, *known in rows:
+    for text, *fields in rows:
         n_records += 1
         if not isinstance(text, str):
             if not _is_missing(text):
@@ -162,7 +162,7 @@ def _write(corpus: Any, path: str, number: int, title: str, reading: Reading) ->
         elif n_records == 1 and form == "strings":
             text = text.removeprefix("\ufeff")  # of a file that was opened without noticing its byte order mark
         try:
-            lines.append(encode((text, *map(_plain, known))).encode() + b"\n")
+            lines.append(encode((text, *map(_plain, fields))).encode() + b"\n")
         except UnicodeEncodeError as error:
             code = ord(error.object[error.start])
             raise UserError(

@@ -42,7 +42,7 @@ class Occurrences:
     found : ndarray of shape (targets,), int64
         Number of occurrences of each target before sampling.
     tally : Tally
-        Counts of the text that was read, skipped or altered.
+        Counts of the text that was read, skipped or altered, without the checksums of the files.
     content : str
         SHA-256 of the files of the corpus.
     """
@@ -156,7 +156,9 @@ def make_occurrences(
     left = 0 if max_per_word is None else int(np.maximum(n_found - max_per_word, 0).sum())
     if left:
         tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left
-    return Occurrences(table, n_found, tally, content or tally.content)
+    content = content or tally.content
+    tally.hashes = {}  # which would be held for each corpus until the end of the run
+    return Occurrences(table, n_found, tally, content)
 
 
 class OccurrenceCollector:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TypeVar
 
 from lexshift.corpus.annotation import Annotation, annotate_texts
@@ -17,14 +17,14 @@ from lexshift.corpus.dates import date_in_name, date_text
 from lexshift.corpus.decoding import (
     BLOCK,
     LONGEST,
-    SOFT_HYPHEN,
     count_lines,
-    normalise_utf8,
     open_source,
     read_small_text,
     utf8_lines,
 )
 from lexshift.corpus.formats import DOCUMENTS, document_records
+from lexshift.corpus.layout import layout
+from lexshift.corpus.normal_form import SOFT_HYPHEN, normalise_utf8
 from lexshift.corpus.records import Columns, Record
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import object_records, parquet_columns, records
@@ -183,8 +183,8 @@ def _file_and_split(blocks: Sequence[Block]) -> tuple[str, str] | None:
 
 def _join(blocks: Sequence[Block]) -> Block:
     def join_columns(columns: Sequence[list[V] | None]) -> list[V] | None:
-        known = [column for column in columns if column is not None]
-        return list(chain.from_iterable(known)) if len(known) == len(columns) else None
+        present = [column for column in columns if column is not None]
+        return list(chain.from_iterable(present)) if len(present) == len(columns) else None
 
     if len(blocks) == 1:
         return blocks[0]
@@ -461,40 +461,3 @@ def _table_split(data: bytes, reading: Reading, tally: Tally) -> str:
     split = "lines" if split == "lines" else "prose"  # a record is never a part of a paragraph
     tally.splits[split] += 1
     return split
-
-
-_SAMPLE = 1 << 18  # bytes that are examined
-_WIDEST = 150  # characters of a line in text that was wrapped for a page or a screen
-_FULL = 0.75  # a wrapped line reaches this share of the common width
-_SENTENCE_END = re.compile(  # within a line; the search is fast because the first part is a set of characters
-    r"[.!?…。！？।۔؟](?:(?<=[.!?…])['\")\]»”’]*[^\S\n]+['\"(\[«“‘¿¡]*[^\W\d_a-zß-öø-ÿ]"
-    r"|(?<=[。！？])[^\S\n]*(?=\w)|(?<=[।۔؟])[^\S\n]+(?=\w))"
-)
-_LAST = (".", "!", "?", "…", ":", '"', "”", "»", "'", "’", "。", "！", "？", "।", "۔", "؟")
-
-
-def layout(head: bytes) -> str:
-    r"""Return the layout of a text, "lines", "prose" or "wrapped", judged by its first block.
-
-    >>> layout(b"The mouse ran.\nThe cloud rained.\nBread is bread.\n")
-    'lines'
-    >>> layout(b"The mouse ran. It hid. The cat sat.\nThe cloud rained. We left. Nobody came.\n")
-    'prose'
-    >>> layout(b"The mouse ran and the cat ran after it, over\nthe hill and through the wood until they saw\n"
-    ...        b"the house at the end of the lane and hid.\n\nThen it rained.\n")
-    'wrapped'
-    """
-    lines = [line.strip() for line in head[:_SAMPLE].decode(errors="ignore").split("\n")]
-    if len(head) > _SAMPLE and len(lines) > 1:
-        lines.pop()  # it is incomplete
-    # Lines directly followed by another line: in wrapped text, all of them are full and few end a sentence.
-    followed = [a for a, b in pairwise(lines) if a and b]
-    if followed:
-        width = sorted(map(len, followed))[int(0.95 * (len(followed) - 1))]
-        full = sum(len(line) >= _FULL * width for line in followed) / len(followed)
-        ending = sum(line.endswith(_LAST) for line in followed) / len(followed)
-        if width <= _WIDEST and full >= 0.75 and ending < 0.4 and any(not line for line in lines[:-1]):
-            return "wrapped"
-    texts = [line for line in lines if line]
-    inside = len(_SENTENCE_END.findall("\n".join(texts)))
-    return "prose" if inside > 0.5 * len(texts) else "lines"

@@ -60,8 +60,8 @@ def month_of(label: str) -> tuple[int, int] | None:
     >>> month_of("2001-07"), month_of("2001")
     ((2001, 7), None)
     """
-    found = _MONTH.fullmatch(label)
-    return (int(found[1]), int(found[2])) if found and 1 <= int(found[2]) <= 12 else None
+    match = _MONTH.fullmatch(label)
+    return (int(match[1]), int(match[2])) if match and 1 <= int(match[2]) <= 12 else None
 
 
 def find_in_periods(

@@ -65,10 +65,10 @@ class CorpusReader:
         """Find the occurrences of target words in each corpus or period, or a sample of them."""
         sampling = self.sampling or {"max_per_word": None, "seed": 0}
         limit, seed, shared = sampling["max_per_word"], sampling["seed"], sampling.get("shared", False)
-        found = {}
+        occurrences = {}
         for label, path in self.corpora.items():
             progress = reading_stage(self.monitor, f"reading {label}")
             if self.by is not None:
                 return find_in_periods(path, targets, self.by, self.readings[label], limit, seed, progress, shared)
-            found[label] = find_occurrences(path, targets, self.readings[label], limit, seed, progress, shared)
-        return found
+            occurrences[label] = find_occurrences(path, targets, self.readings[label], limit, seed, progress, shared)
+        return occurrences

@@ -76,7 +76,7 @@ class Record(NamedTuple):
         Date, name of the document, and group of the record; None if they are not known.
     tokens : sequence of Token, optional
         The annotated words in their order. The text of a record with tokens is in normal form (see
-        :func:`lexshift.corpus.decoding.normalise`) and contains no line breaks, so that the spans are valid.
+        :func:`lexshift.corpus.normal_form.normalise`) and contains no line breaks, so that the spans are valid.
     """
 
     row: int

@@ -99,7 +99,7 @@ class Resolver:
         if self._simple[number] >= 0:
             return {int(self._simple[number]): end}
         text = data[start : start + _LONGEST_FORM].split(b"\n", 1)[0].decode(errors="ignore")
-        found: dict[int, int] = {}
+        ends: dict[int, int] = {}
         for candidate in self._candidates[number]:
             stop = end
             if candidate.form is not None:
@@ -107,8 +107,8 @@ class Resolver:
                 if length is None:
                     continue
                 stop = start + len(text[:length].encode())
-            found[candidate.target] = max(stop, found.get(candidate.target, 0))
-        return found
+            ends[candidate.target] = max(stop, ends.get(candidate.target, 0))
+        return ends
 
 
 def _overlap(rows: Array) -> bool:

@@ -76,15 +76,15 @@ def _scan_unspaced(array: Array, targets: Targets) -> Array:
 def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
     words, table = targets.word_table, rule(targets.match)
     scripts = find_scripts(array, table)
-    buffer, counts, found = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
+    buffer, counts, parts = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
     at = line = 0
     while at < len(array):
         n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts, scripts)
         if next_at == at:  # one line with more hits than the buffer holds
             buffer = np.empty((4 * len(buffer), 6), np.int64)
-        found.append(buffer[:n].copy())
+        parts.append(buffer[:n].copy())
         at = next_at
-    return np.concatenate(found) if found else buffer[:0], counts
+    return np.concatenate(parts) if parts else buffer[:0], counts
 
 
 @inlined_kernel
@@ -135,15 +135,15 @@ def scan(
         the line whose hits did not fit.
     """
     n, i, line_start = len(data), begin, begin
-    found = complete = 0  # hits so far, and hits in lines that are complete
+    n_hits = complete = 0  # hits so far, and hits in lines that are complete
     words = before = 0  # words so far, and those before this line
     while i <= n:
         start, i, key = next_word(data, i, table, scripts)
         if key == np.uint64(0):
             counts[1] += words > before
-            for k in range(complete, found):
+            for k in range(complete, n_hits):
                 hits[k, 3] = i
-            before, complete = words, found
+            before, complete = words, n_hits
             i += 1
             line_start = i
             line += 1
@@ -151,13 +151,13 @@ def scan(
         words += 1
         slot = find_slot(keys, key)
         if keys[slot] != np.uint64(0):
-            if found == len(hits):
+            if n_hits == len(hits):
                 counts[0] += before
                 return complete, line_start, line
-            record_hit(hits[found], values[slot], line, line_start, start, i)
-            found += 1
+            record_hit(hits[n_hits], values[slot], line, line_start, start, i)
+            n_hits += 1
     counts[0] += words
-    return found, n, line
+    return n_hits, n, line
 
 
 @kernel
@@ -192,7 +192,7 @@ def scan_unspaced(
         The number of hits; if it exceeds ``max_hits``, only the first of them are in ``hits``.
     """
     n, i, line, line_start = len(data), 0, 0, 0
-    found = complete = 0
+    n_hits = complete = 0
     stacks = False
     while i <= n:
         code, size = (0, 1) if i == n else character_at(data, i)
@@ -207,20 +207,20 @@ def scan_unspaced(
                 if letter == 0 or not marks[letter]:
                     slot = find_slot(keys, finish_hash(h))
                     if keys[slot] != np.uint64(0):
-                        if found < len(hits):
-                            record_hit(hits[found], values[slot], line, line_start, i, end)
-                        found += 1
+                        if n_hits < len(hits):
+                            record_hit(hits[n_hits], values[slot], line, line_start, i, end)
+                        n_hits += 1
                 if scripts[letter] == 0:
                     break
         stacks = table[code] == 0x17D2 or table[code] == 0x1039
         if i == n or data[i] == 10:
-            for k in range(complete, min(found, len(hits))):
+            for k in range(complete, min(n_hits, len(hits))):
                 hits[k, 3] = i
-            complete = found
+            complete = n_hits
             line += 1
             line_start = i + 1
         i += size
-    return found
+    return n_hits
 
 
 @kernel
@@ -252,7 +252,7 @@ def prepare_ascii(
     -------
     n_lines, n_positions : int
     """
-    n, lines, found, words = len(data), 0, 0, 0
+    n, lines, n_candidates, words = len(data), 0, 0, 0
     folded_text[0] = folded_text[n + 1] = folded_text[n + 2] = folded_text[n + 3] = 0
     for i in range(n):
         folded_text[i + 1] = folding[data[i]]
@@ -268,8 +268,8 @@ def prepare_ascii(
             | (np.uint32(folded_text[i + 2]) << np.uint32(16))
             | (np.uint32(folded_text[i + 3]) << np.uint32(24))
         )
-        positions[found] = i
-        found += beginnings[np.uint32(window * np.uint32(FILTER_MULTIPLIER)) >> np.uint32(32 - FILTER_BITS)]
+        positions[n_candidates] = i
+        n_candidates += beginnings[np.uint32(window * np.uint32(FILTER_MULTIPLIER)) >> np.uint32(32 - FILTER_BITS)]
     newlines[lines] = n
     start = 0
     for k in range(lines + 1):
@@ -278,7 +278,7 @@ def prepare_ascii(
         counts[1] += start < newlines[k]
         start = newlines[k] + 1
     counts[0] += words
-    return lines, found
+    return lines, n_candidates
 
 
 @kernel
@@ -305,7 +305,7 @@ def scan_ascii(
     int
         The number of hits.
     """
-    found = line = 0
+    n_hits = line = 0
     for start in positions:
         if folded_text[start] != 0 or folded_text[start + 1] == 0:
             continue
@@ -317,7 +317,7 @@ def scan_ascii(
         if keys[slot] != np.uint64(0):
             while newlines[line] < start:
                 line += 1
-            record_hit(hits[found], values[slot], line, newlines[line - 1] + 1 if line > 0 else 0, start, end)
-            hits[found, 3] = newlines[line]
-            found += 1
-    return found
+            record_hit(hits[n_hits], values[slot], line, newlines[line - 1] + 1 if line > 0 else 0, start, end)
+            hits[n_hits, 3] = newlines[line]
+            n_hits += 1
+    return n_hits

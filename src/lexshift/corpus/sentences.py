@@ -75,8 +75,8 @@ def _ends(text: str, language: str) -> list[int]:
 
     ends: list[int] = []
     start = 0
-    for found in [*(sentence["end_index"] for sentence in get_sentence_boundaries(language, text)), len(text)]:
-        end = int(found)
+    for boundary in [*(sentence["end_index"] for sentence in get_sentence_boundaries(language, text)), len(text)]:
+        end = int(boundary)
         if end - start > _SUSPECT:
             # An unmatched quotation mark or bracket would merge all following sentences: split again without it.
             bare = text[start:end].translate(_PAIRED)

@@ -71,7 +71,7 @@ _REFUSED = {
 _LIKE_TEXT = re.compile(r"\n|\s\S+\s")  # three words or more, or several lines
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """One file of a corpus.
 
@@ -184,10 +184,10 @@ def find_sources(corpus: Place) -> list[Source]:
         raise UserError(
             f"the corpus {text[: 100 if hint else None]!r} cannot be read: {error.strerror}{hint}"
         ) from None
-    found = sorted(p for p in _matches(text) if not os.path.isdir(p))
-    if found:
-        root = os.path.commonpath([os.path.dirname(p) or "." for p in found])
-        return _sources(text, [(Path(os.path.relpath(p, root)).as_posix(), str(Path(p))) for p in found], {})
+    paths = sorted(p for p in _matches(text) if not os.path.isdir(p))
+    if paths:
+        root = os.path.commonpath([os.path.dirname(p) or "." for p in paths])
+        return _sources(text, [(Path(os.path.relpath(p, root)).as_posix(), str(Path(p))) for p in paths], {})
     what = "file matches the pattern" if glob.has_magic(text) else "such file or folder:"
     raise UserError(f"no {what} {text!r} (looked from {os.getcwd()}){hint}")
 
@@ -198,21 +198,21 @@ def as_text(name: str) -> str:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    found, faults, root = list[str](), dict[str, str](), str(folder)
+    paths, faults, root = list[str](), dict[str, str](), str(folder)
 
     def record(error: OSError) -> None:
         path = str(Path(error.filename))
-        found.append(path)
+        paths.append(path)
         faults[path] = f"the folder {path!r} cannot be read: {error.strerror}"
 
     for parent, folders, files in os.walk(root, onerror=record):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         inside = str(Path(parent))
-        found += [name if inside == "." else os.path.join(inside, name) for name in files if not name.startswith(".")]
-    if not found:
+        paths += [name if inside == "." else os.path.join(inside, name) for name in files if not name.startswith(".")]
+    if not paths:
         raise UserError(f"the folder {root!r} holds no files")
     start = 0 if root == "." else len(os.path.join(root, ""))
-    return _sources(root, sorted((path[start:].replace(os.sep, "/"), path) for path in found), faults)
+    return _sources(root, sorted((path[start:].replace(os.sep, "/"), path) for path in paths), faults)
 
 
 def _sources(corpus: str, files: list[tuple[str, str]], faults: dict[str, str]) -> list[Source]:
@@ -399,8 +399,14 @@ class Tally:
     @property
     def content(self) -> str:
         """The SHA-256 of all files that were read, and of the encodings that were detected."""
-        facts = [sorted(self.hashes.items()), *([sorted(self.encodings.items())] if self.encodings else [])]
-        return hashlib.sha256(", ".join(map(repr, facts)).encode()).hexdigest()
+        sha256 = hashlib.sha256()
+        facts = [self.hashes, *([self.encodings] if self.encodings else [])]
+        for i, values in enumerate(facts):  # the text of the sorted lists of pairs, which may be long
+            sha256.update(b", [" if i else b"[")
+            for j, name in enumerate(sorted(values)):
+                sha256.update(f"{', ' if j else ''}{(name, values[name])!r}".encode())
+            sha256.update(b"]")
+        return sha256.hexdigest()
 
     def add(self, other: Tally) -> None:
         """Add the counts of other files."""

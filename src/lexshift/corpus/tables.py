@@ -145,8 +145,8 @@ def json_record(value: Any, row: int, where: str, source: Source, reading: Readi
     if reading.text_column not in value:
         _columns(value, source, reading, where)
     columns = (reading.date_column, reading.document_column, reading.group_column)
-    known = [None if isinstance(field, (dict, list)) else field for field in map(value.get, columns)]
-    return Record(row, value[reading.text_column], *known)
+    fields = [None if isinstance(field, (dict, list)) else field for field in map(value.get, columns)]
+    return Record(row, value[reading.text_column], *fields)
 
 
 def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
@@ -201,23 +201,23 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
         "--groups": reading.group_column,
     }
     wanted = {option: column for option, column in options.items() if column}
-    known = list(names)
+    available = list(names)
     for option, column in wanted.items():
-        if column not in known:
+        if column not in available:
             place = f" {where}" if where else ""
             separator, ending = ("comma", ".csv") if source.kind == "tsv" else ("tab", ".tsv")
-            if source.kind in ("csv", "tsv") and len(known) == 1 and _SEPARATORS[separator] in known[0]:
+            if source.kind in ("csv", "tsv") and len(available) == 1 and _SEPARATORS[separator] in available[0]:
                 raise UserError(
                     f"the file {source.path!r} has no column {column!r}, because its columns are separated by "
                     f"{separator}s: rename it to end in {ending}"
                 )
             raise UserError(
-                f"the file {source.path!r} has no column {column!r}{place}: name one of {join_names(known)} with "
+                f"the file {source.path!r} has no column {column!r}{place}: name one of {join_names(available)} with "
                 f"{option}"
             )
-        if known.count(column) > 1:
+        if available.count(column) > 1:
             raise UserError(
-                f"the file {source.path!r} has {known.count(column)} columns {column!r}: rename them, so that "
+                f"the file {source.path!r} has {available.count(column)} columns {column!r}: rename them, so that "
                 f"each name is unique"
             )
     return list(dict.fromkeys(wanted.values()))
@@ -297,9 +297,9 @@ def read_table(path: Path, columns: tuple[str, ...], delimiter: str = "\t") -> l
         header = [name.strip() for name in next(numbered, (1, []))[1]]
         missing = [name for name in columns if name not in header]
         if missing:
-            found = ", ".join(name for name in header if name) or "none"
+            available = ", ".join(name for name in header if name) or "none"
             must = ", ".join(columns)
-            raise UserError(f"{str(path)!r}, line 1: no column {missing[0]!r}; it must have {must}; it has {found}")
+            raise UserError(f"{str(path)!r}, line 1: no column {missing[0]!r}; it must have {must}; it has {available}")
         for line, fields in numbered:
             if not any(field.strip() for field in fields):
                 continue

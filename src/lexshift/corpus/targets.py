@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from lexshift.corpus.decoding import normalise
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.word_rule import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, rule, script_kinds, word_table
 from lexshift.errors import UserError
 from lexshift.utils import checks
@@ -88,7 +88,7 @@ class Targets:
     @cached_property
     def first_words(self) -> dict[tuple[int, ...], list[Candidate]]:
         """The folded first word of every form, with the targets that it may belong to; its number is its position."""
-        found: dict[tuple[int, ...], list[Candidate]] = {}
+        candidates: dict[tuple[int, ...], list[Candidate]] = {}
         table = rule(self.match)
         for target, (word, forms) in enumerate(self.forms.items()):
             for form, spelling in [(each, text) for each in forms for text in _spellings(each, table)]:
@@ -107,10 +107,10 @@ class Targets:
                         f"words may have at most {LONGEST_FORM}"
                     )
                 candidate = Candidate(target, None if length == len(folded) else spelling)
-                entries = found.setdefault(folded[:length], [])
+                entries = candidates.setdefault(folded[:length], [])
                 if candidate not in entries:
                     entries.append(candidate)
-        return found
+        return candidates
 
     def extent(self, form: str, text: str) -> int | None:
         """Return the number of characters with which a text matches the form at its beginning, or None if it does not.
@@ -332,17 +332,17 @@ def folded_lemmas(language: str) -> dict[str, str]:
     If a form has two lemmas after folding, the lemma that equals the form is used: German "haus" is a form of
     "hausen", but "Haus" is its own lemma.
     """
-    table, found = word_table(), dict[str, str]()
+    table, lemmas = word_table(), dict[str, str]()
     for form, lemma in lemma_dictionary(language).items():
         a, b = (unicodedata.normalize("NFC", _as_folded(text, table)) for text in (form, lemma))
-        if a not in found or a == b:
-            found[a] = b
-    return found
+        if a not in lemmas or a == b:
+            lemmas[a] = b
+    return lemmas
 
 
 def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, tuple[str, ...]]:
     """Add to each target all forms of which it is the lemma, by the dictionary of the language."""
-    found = {word: list(values) for word, values in forms.items()}
+    extended = {word: list(values) for word, values in forms.items()}
     lowered: dict[str, list[str]] = {}
     for word in forms:
         lowered.setdefault(split_tag(word)[0].lower(), []).append(word)
@@ -350,5 +350,5 @@ def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, t
         words = lowered.get(lemma.lower())
         if words and fold(form[:1], word_table())[0]:  # excludes clitics such as 'm
             for word in words:
-                found[word].append(form)
-    return {word: tuple(dict.fromkeys(values)) for word, values in found.items()}
+                extended[word].append(form)
+    return {word: tuple(dict.fromkeys(values)) for word, values in extended.items()}

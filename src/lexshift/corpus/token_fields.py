@@ -50,13 +50,13 @@ def find_separators(data: Bytes, separators: Array) -> int:
     separators : ndarray of shape (n + 1,), int32
         Filled with twice the position of each of them, plus 1 for a line feed.
     """
-    found = np.uint64(0)
+    n_separators = np.uint64(0)
     for i in range(len(data)):
         byte = data[np.uint64(i)]
         is_end = byte == LINE_FEED
-        separators[found] = 2 * i + is_end
-        found += np.uint64(is_end | (byte == TAB))
-    return int(found)
+        separators[n_separators] = 2 * i + is_end
+        n_separators += np.uint64(is_end | (byte == TAB))
+    return int(n_separators)
 
 
 @inlined_kernel

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from lexshift.corpus.annotation import Annotation
 from lexshift.corpus.columns import CONLLU, VERTICAL, parse_columns
 from lexshift.corpus.conllu_lines import parse_conllu
-from lexshift.corpus.decoding import normalise_utf8
+from lexshift.corpus.normal_form import normalise_utf8
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.corpus.token_annotation import ParsedLines, TokenAnnotation
 from lexshift.corpus.token_fields import (
@@ -306,10 +306,10 @@ class _ConlluReader(_Reader):
         self._names = (np.array(sorted(names), np.uint64),)
 
     def _note(self, text: str, line: int) -> None:
-        found = _COMMENT.fullmatch(text)
-        if found is None:
+        match = _COMMENT.fullmatch(text)
+        if match is None:
             return
-        new, key, value = bool(found[1]), (found[2] or "").strip(), (found[3] or "").strip()
+        new, key, value = bool(match[1]), (match[2] or "").strip(), (match[3] or "").strip()
         if new:
             self._n_documents += 1
             if line != self._dated_line:

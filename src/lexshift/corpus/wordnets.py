@@ -14,8 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from lexshift.corpus.decoding import BLOCK, normalise, open_source, utf8_lines
+from lexshift.corpus.decoding import BLOCK, open_source, utf8_lines
 from lexshift.corpus.dictionaries import LONGEST_SENTENCE, DictionaryBuilder, Entry, Sense
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.sources import Reading, Source
 from lexshift.errors import UserError
 
@@ -136,9 +137,9 @@ def _order_senses(entries: Iterable[Entry], index: Iterator[tuple[int, str]]) ->
             offsets = fields[-int(fields[2]) :]
             ranks[fields[0].replace("_", " ")] = {offset: rank for rank, offset in enumerate(offsets)}
     for entry in entries:
-        known = ranks.get(entry.lemma.lower())
-        if known and len(entry.senses) > 1:
-            entry.senses.sort(key=lambda sense: known.get(sense.sense[:-2], len(known)))
+        ranks_of_lemma = ranks.get(entry.lemma.lower())
+        if ranks_of_lemma and len(entry.senses) > 1:
+            entry.senses.sort(key=lambda sense: ranks_of_lemma.get(sense.sense[:-2], len(ranks_of_lemma)))
 
 
 # ------------------------------------------------------------------------------------------------- through wn

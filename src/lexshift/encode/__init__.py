@@ -74,10 +74,10 @@ def as_encoder(
     if isinstance(model, tuple) and len(model) == 2:
         from lexshift.encode.adaptation import known_adaptation
 
-        known, name = None, str(getattr(model[0], "name_or_path", ""))
+        recognised, name = None, str(getattr(model[0], "name_or_path", ""))
         if getattr(model[1], "is_fast", False):
-            known = known_adaptation(model[1], name, pooling)
-        return _huggingface_encoder()(*model, adaptation=known, **options)
+            recognised = known_adaptation(model[1], name, pooling)
+        return _huggingface_encoder()(*model, adaptation=recognised, **options)
     if hasattr(model, "config") and hasattr(model, "forward"):
         raise UserError("a loaded model needs its tokenizer: pass (model, tokenizer)")
     if isinstance(model, Encoder) and not isinstance(model, type):

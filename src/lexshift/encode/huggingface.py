@@ -146,11 +146,11 @@ class HuggingFaceEncoder(BaseEncoder):
                 )
             self.dimensions = len(self._projection)
         self._pad = int(tokenizer.pad_token_id or 0)
-        known = len(model.get_input_embeddings().weight)
+        n_ids = len(model.get_input_embeddings().weight)
         highest = max(self._pad, self._windows.highest_id(self.markers))
-        if highest >= known:
+        if highest >= n_ids:
             raise UserError(
-                f"the tokenizer of the model {self.name!r} has ids up to {highest}, but the model has {known} "
+                f"the tokenizer of the model {self.name!r} has ids up to {highest}, but the model has {n_ids} "
                 f"embeddings; use the tokenizer of this model"
             )
         self._forward  # noqa: B018  # so that a model that cannot run raises here
@@ -278,11 +278,11 @@ class HuggingFaceEncoder(BaseEncoder):
             if periods is not None:
                 raise ValueError(f"the model {self.name!r} does not distinguish periods; omit periods")
             return
-        known = range(len(self.periods))
-        if periods is None or len(periods) != n or not all(period in known for period in periods):
+        numbers = range(len(self.periods))
+        if periods is None or len(periods) != n or not all(period in numbers for period in periods):
             raise ValueError(
-                f"the model {self.name!r} distinguishes {len(known)} periods: encode needs the number of each "
-                f"sentence's period, 0 to {len(known) - 1}"
+                f"the model {self.name!r} distinguishes {len(numbers)} periods: encode needs the number of each "
+                f"sentence's period, 0 to {len(numbers) - 1}"
             )
 
     def _run_batches(self, run: Callable[[list[int]], int], token_batches: list[list[int]]) -> Iterator[int]:

@@ -294,9 +294,9 @@ def _tokenizer(pieces: Pieces) -> dict[str, Any]:
 
 def _compose(texts: list[str]) -> list[str]:
     """Return pieces in the normal form NFC, except those that another piece has the normal form of."""
-    known = set(texts)
+    distinct = set(texts)
     composed = (unicodedata.normalize("NFC", text) for text in texts)
-    return [text if normal in known else normal for text, normal in zip(texts, composed, strict=True)]
+    return [text if normal in distinct else normal for text, normal in zip(texts, composed, strict=True)]
 
 
 def _added_token(text: str, number: int, is_mask: bool) -> dict[str, Any]:

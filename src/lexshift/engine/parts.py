@@ -194,8 +194,8 @@ def combine_samples(tables: Iterable[pa.Table], corpus: str, max_per_word: int |
     counts: Array | None = None  # (n_words,)
     tally = Tally()
     for table in tables:
-        found = json.loads(table.schema.metadata[_METADATA])["counts"]
-        counts = np.array(found, np.int64) + (0 if counts is None else counts)
+        n_found = json.loads(table.schema.metadata[_METADATA])["counts"]
+        counts = np.array(n_found, np.int64) + (0 if counts is None else counts)
         tally.add(_read_tally(table))
         gathered.append(table.replace_schema_metadata())
         if sum(map(len, gathered)) > _MAX_ROWS:

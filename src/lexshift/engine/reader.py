@@ -49,7 +49,7 @@ class PartsReader(CorpusReader):
     def scan(self, targets: Targets) -> dict[str, Occurrences]:
         """Find the occurrences of target words in each corpus, or a sample of each word's."""
         sampling = self.sampling or {"max_per_word": None, "seed": 0}
-        found = {}
+        occurrences = {}
         for corpus, parts in self.parts.items():
             job = Sampling(
                 targets.forms,
@@ -61,5 +61,5 @@ class PartsReader(CorpusReader):
             )
             progress = reading_stage(self.monitor, f"sampling {corpus}")
             tables = map_parts(job, parts, self.engine, self.cache, progress)
-            found[corpus] = combine_samples(tables, os.fspath(self.corpora[corpus]), sampling["max_per_word"])
-        return found
+            occurrences[corpus] = combine_samples(tables, os.fspath(self.corpora[corpus]), sampling["max_per_word"])
+        return occurrences

@@ -5,18 +5,21 @@ The corpora are read once more by the run itself, so large ones are left to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from lexshift.corpus import Occurrences, Targets
+from lexshift.corpus.lemmas import frequent_tags
 from lexshift.corpus.preview import count_quickly, may_occur
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
 from lexshift.corpus.sources import STANDARD_INPUT, find_sources
 from lexshift.corpus.spelling import describe_suggestions, suggest_spellings
+from lexshift.corpus.targets import split_tag
 from lexshift.errors import UserError
 from lexshift.store.format import INDEX
 from lexshift.store.siblings import Siblings
@@ -35,9 +38,13 @@ def is_plain_text(reader: CorpusReader) -> bool:
 
 def is_quick_to_read(reader: CorpusReader) -> bool:
     """Return whether the corpora can be read once more in about a second."""
-    sources = [source for corpus in reader.corpora.values() for source in find_sources(corpus)]
-    most = MOST_TEXT if all(source.kind == "text" for source in sources) else MOST_RECORDS
-    return sum(source.size for source in sources) <= most and all(source.path != STANDARD_INPUT for source in sources)
+    size, most = 0, MOST_TEXT
+    for source in (source for corpus in reader.corpora.values() for source in find_sources(corpus)):
+        if source.path == STANDARD_INPUT:
+            return False
+        size += source.size
+        most = most if source.kind == "text" else MOST_RECORDS
+    return size <= most
 
 
 def search_early(reader: CorpusReader, targets: Targets, folder: Path | None, missing: str) -> list[str]:
@@ -65,12 +72,13 @@ def search_early(reader: CorpusReader, targets: Targets, folder: Path | None, mi
     is_needed = bool(sought) and (missing == "error" or len(sought) == len(targets.words))
     is_seen = not is_plain_text(reader) or may_occur(reader.corpora, reader.readings, reader.match, targets)
     if is_needed and not is_seen:
-        raise absence_error(sought, reader.match, missing, _suggest(reader, targets))
-    found = replace(reader, sampling={"max_per_word": 1, "seed": 0}).scan(targets)
-    absent = [word for word in find_absent(targets.words, found) if word not in stored]
+        raise AbsenceError(sought, reader.match, missing, _suggest(reader, targets))
+    occurrences = replace(reader, sampling={"max_per_word": 1, "seed": 0}).scan(targets)
+    absent = [word for word in find_absent(targets.words, occurrences) if word not in stored]
     if absent and (missing == "error" or len(absent) == len(targets.words)):
-        raise absence_error(absent, reader.match, missing, _suggest(reader, targets))
-    return list(found)
+        with explain_absence(reader):
+            raise AbsenceError(absent, reader.match, missing, _suggest(reader, targets))
+    return list(occurrences)
 
 
 def find_absent(words: Iterable[str], occurrences: Mapping[str, Occurrences]) -> list[str]:
@@ -96,18 +104,51 @@ def _suggest(reader: CorpusReader, targets: Targets) -> str:
     return describe_suggestions(suggest_spellings(targets, counts))
 
 
-def absence_error(absent: Sequence[str], match: str, missing: str, question: str = "") -> UserError:
-    """Return the error for words that occur in no corpus: for some of them ("error"), or for all ("skip").
+class AbsenceError(UserError):
+    """The error for words that occur in no corpus.
 
-    ``question`` is about their spelling; it may be empty.
+    Parameters
+    ----------
+    words : sequence of str
+        The words that do not occur.
+    match : str
+    missing : "error" or "skip"
+        "error" for some of the words that were sought, "skip" for all of them.
+    question : str
+        A question about their spelling; it may be empty.
+    tags : sequence of str
+        Frequent parts of speech of the corpora, for words that have one.
     """
-    help_text = advice(absent, match) + (f" ({question})" if question else "")
-    if missing == "error":
-        return UserError(
-            f"{name_some(absent)} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
-            f"{help_text}, or skip missing words (--missing skip)"
-        )
-    return UserError(f"none of the words occurs in the corpora (match: {match}): {name_some(absent)}; {help_text}")
+
+    def __init__(
+        self, words: Sequence[str], match: str, missing: str, question: str = "", tags: Sequence[str] = ()
+    ) -> None:
+        self.words, self.match, self.missing, self.question, self.tags = words, match, missing, question, tags
+        help_text = advice(words, match) + (f" ({question})" if question else "")
+        if tags:
+            help_text += (
+                f", and the part of speech: the most frequent ones in the corpora are {', '.join(map(repr, tags))} (if "
+                f"these are something else, name the columns of .vert files with --columns)"
+            )
+        text = f"none of the words occurs in the corpora (match: {match}): {name_some(words)}; {help_text}"
+        if missing == "error":
+            text = (
+                f"{name_some(words)} never {'occurs' if len(words) == 1 else 'occur'} in the corpora (match: {match}): "
+                f"{help_text}, or skip missing words (--missing skip)"
+            )
+        super().__init__(text)
+
+
+@contextmanager
+def explain_absence(reader: CorpusReader) -> Iterator[None]:
+    """Add the parts of speech of the corpora to the error for absent words that have one."""
+    try:
+        yield
+    except AbsenceError as error:
+        if error.tags or not any(split_tag(word, error.match)[1] for word in error.words):
+            raise
+        tags = frequent_tags(reader.corpora, reader.readings)
+        raise AbsenceError(error.words, error.match, error.missing, error.question, tags) from None
 
 
 def name_some(words: Sequence[str]) -> str:

@@ -36,7 +36,14 @@ from lexshift.encode.built_in import resolve_model
 from lexshift.encode.loading import check_available
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.early_search import absence_error, find_absent, is_quick_to_read, name_some, search_early
+from lexshift.store.early_search import (
+    AbsenceError,
+    explain_absence,
+    find_absent,
+    is_quick_to_read,
+    name_some,
+    search_early,
+)
 from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages
 from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
@@ -207,16 +214,17 @@ def embed(
         settings = store_settings(readings, match, sampling, values["precision"], by)
         for warning in language_warnings(languages, encoder):
             monitor.note(f"warning: {warning}")
-        return make_store(
-            out,
-            targets,
-            settings,
-            encoder,
-            reader.scan,
-            monitor,
-            labels=list(labelled) if by is None else None,
-            missing=values["missing"],
-        )
+        with explain_absence(reader):
+            return make_store(
+                out,
+                targets,
+                settings,
+                encoder,
+                reader.scan,
+                monitor,
+                labels=list(labelled) if by is None else None,
+                missing=values["missing"],
+            )
 
 
 def embed_usages(
@@ -416,7 +424,7 @@ def gather_contents(
     absent_words = set(absent)
     if absent:
         if missing == "error" or absent_words.issuperset(targets.words):
-            raise absence_error(absent, targets.match, missing)
+            raise AbsenceError(absent, targets.match, missing)
         monitor.note(f"left out, because they never occur: {name_some(absent)}")
     present = {word: word_forms for word, word_forms in forms.items() if word not in absent_words}
     return gather_occurrences(present, list(forms), occurrences, base_store), list(occurrences)

@@ -248,9 +248,9 @@ def first_difference(old_settings: dict[str, Any], new_settings: dict[str, Any],
             if a != b:
                 return f"{_describe_sampling(a)}, not {_describe_sampling(b)}"
         elif isinstance(a, dict) and isinstance(b, dict):
-            found = first_difference(a, b, "" if key in ("encoder", "reading") else key)
-            if found:
-                return found
+            difference = first_difference(a, b, "" if key in ("encoder", "reading") else key)
+            if difference:
+                return difference
         elif a == b or (key == "model" and old_settings.get("weights") is not None and same_weights):
             continue
         elif key == "word_rule":

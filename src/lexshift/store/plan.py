@@ -78,7 +78,7 @@ def gather_occurrences(
     entries = {entry["label"]: entry for entry in store.index["corpora"]} if store is not None else {}
     numbers = {word: number for number, word in enumerate(scanned_words)}
     columns = [name for name, _ in USAGES if name not in ("word", "corpus")]
-    tables, begins, ends, found, n_rows = [], [], [], [], 0
+    tables, begins, ends, n_found, n_rows = [], [], [], [], 0
     for label in dict.fromkeys([*entries, *scans]):
         if label in scans:
             occurrences, tally = scans[label], scans[label].tally
@@ -96,12 +96,12 @@ def gather_occurrences(
             chosen = np.array([numbers[word] for word in forms], np.int64)
             targets = occurrences.table["target"].to_numpy()
             bounds = np.stack([np.searchsorted(targets, chosen, side) for side in ("left", "right")], axis=1)
-            found.append(occurrences.found[chosen])
+            n_found.append(occurrences.found[chosen])
             tables.append(_select_columns(occurrences.table, columns))
         else:
             assert store is not None
             bounds = np.array([store.rows(word, label) for word in forms], np.int64).reshape(-1, 2)
-            found.append(np.array([store.count_occurrences(word, label) for word in forms], np.int64))
+            n_found.append(np.array([store.count_occurrences(word, label) for word in forms], np.int64))
             tables.append(_select_columns(store.occurrences, columns))
         begins.append(bounds[:, 0] + n_rows)
         ends.append(bounds[:, 1] + n_rows)
@@ -119,7 +119,7 @@ def gather_occurrences(
     for position, (name, values, indices) in enumerate(labels):
         column = pa.DictionaryArray.from_arrays(indices.astype(np.int32), pa.array(values, pa.string()))
         table = table.add_column(position, pa.field(name, _DICTIONARY), column)
-    return StoreContents(table, forms, list(entries.values()), counts, np.stack(found, axis=1))
+    return StoreContents(table, forms, list(entries.values()), counts, np.stack(n_found, axis=1))
 
 
 def _select_columns(table: pa.Table, columns: list[str]) -> pa.Table:
@@ -145,17 +145,18 @@ def gather_usages(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None)
         usages if isinstance(usages, pa.Table) else pa.Table.from_pandas(usages, preserve_index=False)
     )
     words, corpora = (list(dict.fromkeys(table[name].to_pylist())) for name in ("word", "corpus"))
-    known = [str(label) for label in labels or corpora]
-    if not set(corpora) <= set(known) or len(set(known)) != len(known):
-        raise UserError(f"labels must name each corpus of the usages once; got {join_names(known, str)}")
+    label_order = [str(label) for label in labels or corpora]
+    if not set(corpora) <= set(label_order) or len(set(label_order)) != len(label_order):
+        raise UserError(f"labels must name each corpus of the usages once; got {join_names(label_order, str)}")
     positions = [
-        pc.index_in(table[name], pa.array(order, pa.string())) for name, order in (("word", words), ("corpus", known))
+        pc.index_in(table[name], pa.array(order, pa.string()))
+        for name, order in (("word", words), ("corpus", label_order))
     ]
-    group = positions[0].to_numpy().astype(np.int64) * len(known) + positions[1].to_numpy()
-    counts = np.bincount(group, minlength=len(words) * len(known)).reshape(len(words), len(known))
+    group = positions[0].to_numpy().astype(np.int64) * len(label_order) + positions[1].to_numpy()
+    counts = np.bincount(group, minlength=len(words) * len(label_order)).reshape(len(words), len(label_order))
     table = table.take(np.argsort(group, kind="stable"))
     entries = []
-    for label in known:  # the content of a corpus of usages is the usages themselves
+    for label in label_order:  # the content of a corpus of usages is the usages themselves
         rows = table.filter(pc.equal(table["corpus"], label)).to_pylist()
         content = repr([tuple(row.values()) for row in rows]).encode("utf-8", "replace")
         sentences = {row["sentence"] for row in rows}
@@ -302,9 +303,11 @@ def plan_encoding(
     reused = 0
     if store is not None:
         reused = int(store.index["rows"])
-        known = store.occurrences
-        columns = [known[name].to_pylist() for name in ("sentence", "start", "end")]
-        row_of = {key: row for row, key in enumerate(zip(*columns, _number_rows(known, periods).tolist(), strict=True))}
+        stored = store.occurrences
+        columns = [stored[name].to_pylist() for name in ("sentence", "start", "end")]
+        row_of = {
+            key: row for row, key in enumerate(zip(*columns, _number_rows(stored, periods).tolist(), strict=True))
+        }
         for i, key in enumerate(zip(*(part.tolist() for part in (sentence, start, end, period)), strict=True)):
             place[i] = row_of.get((texts[key[0]], *key[1:]), -1)
     todo = np.flatnonzero(place < 0)

@@ -211,11 +211,14 @@ class _Identity:
             identities += [[path, *self.file(path)] for path in paths]
         return identities
 
-    def corpus(self, corpus: str) -> list[list[Any]]:
-        sources = find_sources(corpus)
-        if any(source.path == STANDARD_INPUT for source in sources):
-            raise _UnknownError
-        return [[source.name, *self.file(source.path)] for source in sources]
+    def corpus(self, corpus: str) -> str:
+        """Return a checksum of the identities of the files of a corpus, of which there may be very many."""
+        sha256 = hashlib.sha256()
+        for source in find_sources(corpus):
+            if source.path == STANDARD_INPUT:
+                raise _UnknownError
+            sha256.update(json.dumps([source.name, *self.file(source.path)]).encode() + b"\n")
+        return sha256.hexdigest()
 
     def optional_file(self, text: Any) -> list[int] | None:
         """Return the identity of a file if a text names one; it may also be a list of words, or a number."""

@@ -30,6 +30,7 @@ from lexshift.encode.built_in import resolve_model
 from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Local, as_engine
+from lexshift.store.early_search import explain_absence
 from lexshift.store.embedding import make_store
 from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
@@ -116,6 +117,7 @@ def _run_study(
         # 2. The words and their vectors.
         reader = inputs.open_reader(engine, cache, progress)
         chosen = choose_words(inputs, reader, targets, control_targets, progress)
+        stack.enter_context(explain_absence(reader))
         encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
         siblings, controls = _embed_words(inputs, chosen, reader, folder, encoder, encode, progress)
 

@@ -24,6 +24,7 @@ from lexshift.encode import as_encoder
 from lexshift.encode.built_in import resolve_model
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Local
+from lexshift.store.early_search import explain_absence
 from lexshift.store.embedding import corpus_names, gather_contents, store_settings
 from lexshift.store.forecast import StoreForecast, forecast_store
 from lexshift.store.writer import check_store_folder, find_store, with_encoder
@@ -220,16 +221,17 @@ class StorePlanner:
         settings = store_settings(reader.readings, chosen.match, reader.sampling, chosen.precision, by)
         settings = with_encoder(settings, self.encoder)
         store = None if folder is None else find_store(folder, settings)
-        contents, labels = gather_contents(
-            store,
-            targets,
-            self.encoder,
-            reader.scan,
-            self.monitor,
-            labels=None if by else list(reader.corpora),
-            missing=missing,
-            extend=extend,
-        )
+        with explain_absence(reader):
+            contents, labels = gather_contents(
+                store,
+                targets,
+                self.encoder,
+                reader.scan,
+                self.monitor,
+                labels=None if by else list(reader.corpora),
+                missing=missing,
+                extend=extend,
+            )
         return forecast_store(folder, store, contents, settings, self.encoder), labels
 
     def forecast_controls(self, out: Path | None, chosen: ControlWords, reader: CorpusReader) -> StoreForecast | None:

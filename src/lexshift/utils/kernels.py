@@ -151,6 +151,10 @@ class KernelCache:
         return self._folder / f"{hashlib.blake2b(repr(key).encode(), digest_size=20).hexdigest()}.kernel"
 
 
+FEW_BYTES = 1 << 21
+"""Number of bytes that are processed without compiled code as long as it is not loaded, which takes longer."""
+
+
 def is_numba_loaded() -> bool:
     """Return whether this process has imported numba, so that a call of a kernel costs little."""
     return "numba" in sys.modules

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lexshift.benchmark.datasets.word_spans import find_words
-from lexshift.corpus.decoding import normalise
 from lexshift.corpus.dictionary_tables import unquote
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.tables import parse_span, read_lines, read_table
 from lexshift.errors import UserError
 from lexshift.utils.files import disk_faults, write_whole

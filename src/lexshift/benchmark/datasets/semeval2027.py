@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from lexshift.benchmark.datasets.word_spans import find_words
-from lexshift.corpus.decoding import normalise
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.tables import is_span, read_lines
 from lexshift.errors import UserError
 from lexshift.utils.files import disk_faults, write_whole

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html.entities import html5
 
-from lexshift.corpus.decoding import SOFT_HYPHEN, normalise
+from lexshift.corpus.normal_form import SOFT_HYPHEN, normalise
 from lexshift.corpus.records import Record, Token
 from lexshift.errors import UserError
 
@@ -225,8 +225,8 @@ def _clean(text: str) -> str:
 def _new_word(name: str, attributes: Mapping[str, str], start: int) -> _Word:
     joins = attributes.get("join", "")
     tag = attributes.get("pos") or attributes.get("upos") or ""
-    if not tag and (found := _TAG.search(attributes.get("msd", ""))):
-        tag = found[1]
+    if not tag and (match := _TAG.search(attributes.get("msd", ""))):
+        tag = match[1]
     tag = tag or attributes.get("ana", "").removeprefix("#")
     return _Word(
         start,

@@ -32,9 +32,9 @@ def html_records(stream: IO[bytes], source: Source, reading: Reading, tally: Tal
     tree = trafilatura.load_html(page)
     if tree is None:
         raise UserError(f"the file {source.path!r} is not an HTML page: its markup cannot be read")
-    found: Any = trafilatura.bare_extraction(tree, include_comments=False, with_metadata=True, favor_recall=True)
-    date = None if found is None else found.date
-    text = "" if found is None else found.text or ""
+    extracted: Any = trafilatura.bare_extraction(tree, include_comments=False, with_metadata=True, favor_recall=True)
+    date = None if extracted is None else extracted.date
+    text = "" if extracted is None else extracted.text or ""
     if not text.strip():
         text = trafilatura.html2txt(page)  # a page without paragraphs, such as a list of quotations
         tally.skipped["HTML pages without a main text, read as a whole"] += 1

@@ -55,9 +55,9 @@ def _nothing_found(source: Source, reading: Reading, collector: TextCollector) -
     if reading.xpath:
         return UserError(f"the XPath expression {reading.xpath!r} selects no text in {source.path!r} (--xpath)")
     names = [name for name, _ in collector.elements.most_common(5)]
-    found = f"its text is in {join_names([f'<{name}>' for name in names], str)}" if names else "it contains no text"
+    hint = f"its text is in {join_names([f'<{name}>' for name in names], str)}" if names else "it contains no text"
     return UserError(
-        f"the file {source.path!r} has no text in {join_names([f'<{name}>' for name in sorted(UNITS)], str)}; {found}: "
+        f"the file {source.path!r} has no text in {join_names([f'<{name}>' for name in sorted(UNITS)], str)}; {hint}: "
         f"select its elements with --xpath, for example --xpath //{names[0] if names else 'text'}"
     )
 
@@ -195,10 +195,10 @@ def _select(
         deque(_parse(limited, source, reading, tally, builder), maxlen=0)
         root = builder.close()
     try:
-        found = root.xpath(reading.xpath)
+        selection = root.xpath(reading.xpath)
     except etree.XPathError as error:
         raise UserError(f"{reading.xpath!r} is not a valid XPath expression: {error} (--xpath)") from None
-    selected = found if isinstance(found, list) else [str(found)]
+    selected = selection if isinstance(selection, list) else [str(selection)]
     elements = {each for each in selected if isinstance(each, etree._Element)}
     if elements:
         yield from _pass_tree(root, elements, collector)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift.corpus import passages as module
-from lexshift.corpus.passages import layout
+from lexshift.corpus.layout import layout
 
 PARAGRAPH = (
     "The mouse ran over the hill, and the cat ran after it until both of them were tired. Nobody saw where they went! "

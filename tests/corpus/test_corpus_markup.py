@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from lexshift.corpus import Reading, find_occurrences, read_targets
-from lexshift.corpus.decoding import detect_markup
+from lexshift.corpus.markup import detect_markup
 from lexshift.errors import UserError
 
 PROSE = "The mouse ran over the hill, and the cat ran after it until they saw the house. "

@@ -22,7 +22,7 @@ from pyarrow import parquet
 from lexshift import embed_usages
 from lexshift.corpus import Reading, Tally, decoding, find_occurrences, read_targets
 from lexshift.corpus.counting import count_words
-from lexshift.corpus.decoding import normalise, normalise_utf8
+from lexshift.corpus.normal_form import normalise, normalise_utf8
 from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sources import Source
 from lexshift.corpus.word_rule import word_table
