@@ -101,5 +101,7 @@ def _run() -> int:
         return app(prog_name="lexshift" if completes else None, standalone_mode=False) or 0
     except _ClickError as error:
         error.message = visible(error.message)
+        if "unexpected extra argument" in error.message and error.ctx.info_name == "compare":
+            error.message += ". Give words with --words, and three or more corpora to lexshift trace."
         rich_format_error(error)
         return error.exit_code
