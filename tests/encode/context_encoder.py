@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,9 @@ import numpy.typing as npt
 class ContextEncoder:
     """Encoder whose vector is the sum of hashes of the surrounding words, with ``size`` dimensions."""
 
+    settings: ClassVar[dict[str, str]] = {"model": "contexts"}
+
     def __init__(self, size: int = 6) -> None:
-        self.settings = {"model": "contexts"}
         self.size = size
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
