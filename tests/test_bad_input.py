@@ -194,13 +194,13 @@ def test_single_metric_needs_no_list() -> None:
     ("name", "meant"), [("cosin", "cosine"), ("jeffrey", "jeffreys"), ("dscd-eucliden", "dscd-euclidean")]
 )
 def test_misspelt_metric_is_answered_with_a_suggestion(name: str, meant: str) -> None:
-    with pytest.raises(ValueError, match=f"got '{name}'\\. did you mean '{meant}'\\?"):
+    with pytest.raises(ValueError, match=f"got '{name}'; did you mean '{meant}'\\?"):
         SSCD(metric=name)
 
 
 def test_misspelt_strategy_is_answered_with_a_suggestion() -> None:
     with pytest.raises(
-        ValueError, match=r"strategy must be one of distance, random; got 'rando'\. did you mean 'random'\?"
+        ValueError, match=r"strategy must be one of distance, random; got 'rando'; did you mean 'random'\?"
     ):
         SSCD(strategy="rando")  # type: ignore[arg-type]
 

@@ -79,7 +79,7 @@ def test_parts_of_speech_are_stripped_unless_keep_is_requested(tmp_path: Path) -
 
 
 def test_unknown_part_of_speech_option_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"suffix must be one of keep, strip; got 'stripp'\. did you mean 'strip'\?"):
+    with pytest.raises(UserError, match=r"suffix must be one of keep, strip; got 'stripp'; did you mean 'strip'\?"):
         load_dataset(semeval(tmp_path / "a"), suffix="stripp")
 
 

@@ -240,7 +240,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "near miss": ({"metric": "dscd-cosin"}, r"did you mean 'dscd-cosine'\?"),
     "strategy": (
         {"strategy": "rand"},
-        r"strategy must be one of distance, random; got 'rand'\. did you mean 'random'\?",
+        r"strategy must be one of distance, random; got 'rand'; did you mean 'random'\?",
     ),
     "rate": ({"rate": 1.5}, r"rate must be a number from 0 to 1; got 1\.5"),
     "no seed": ({"seed": None}, r"seed.*got None"),

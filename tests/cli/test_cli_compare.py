@@ -422,7 +422,7 @@ def test_invalid_word_lists_are_refused(shell: Shell, words: str, sentence: str)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--metric", "cosin"], "got 'cosin'. did you mean 'cosine'?"),
+        (["--metric", "cosin"], "got 'cosin'; did you mean 'cosine'?"),
         (["--metric", "wibble"], "metric must be one of amd, apd, braycurtis"),
         (["--strategy", "farthest"], "strategy must be one of distance, random; got 'farthest'"),
         (["--rate", "1.5"], "rate must be a number from 0 to 1"),

@@ -37,7 +37,7 @@ def test_codec_that_does_not_decode_bytes_to_text_is_refused(encoding: str) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"split": "line"}, r"split must be one of auto, lines, prose, wrapped; got 'line'\. did you mean 'lines'\?"),
+        ({"split": "line"}, r"split must be one of auto, lines, prose, wrapped; got 'line'; did you mean 'lines'\?"),
         ({"split": ""}, "split must be one of .* got ''"),
         ({"split": None}, "split must be one of .* got None"),
         ({"errors": "ignore"}, "errors must be one of replace, strict; got 'ignore'"),

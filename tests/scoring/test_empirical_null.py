@@ -64,8 +64,8 @@ def test_root_without_noise_is_the_signed_square_root(gaps: np.ndarray) -> None:
 
 
 def test_too_few_ordinary_words_are_an_error() -> None:
-    with pytest.raises(ValueError, match="at least 30 words; got 29"):
-        fit_null(np.arange(29.0))
+    with pytest.raises(ValueError, match="at least 29 words; got 28"):
+        fit_null(np.arange(28.0))
 
 
 def test_ordinary_words_have_a_high_rate_and_changed_words_a_low_one() -> None:

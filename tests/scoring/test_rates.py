@@ -146,7 +146,7 @@ def test_closed_form_without_distances_is_the_average() -> None:
 
 def test_unknown_word_is_an_error_with_a_suggestion() -> None:
     curve = search_rate({"plane": changed(5, 6), "tree": changed(5, 6)}, repeats=2)
-    with pytest.raises(ValueError, match=r"word must be one of plane, tree; got 'plain'\. did you mean 'plane'\?"):
+    with pytest.raises(ValueError, match=r"word must be one of plane, tree; got 'plain'; did you mean 'plane'\?"):
         curve.word("plain")
 
 

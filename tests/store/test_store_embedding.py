@@ -666,3 +666,11 @@ def test_copying_words_of_a_store_takes_time_linear_in_their_number(tmp_path: Pa
     contents = gather_occurrences({word: (word,) for word in words}, words, {}, store)
     assert contents.counts.tolist() == contents.found.tolist() == [[1]] * len(words)
     assert Counted.compared < 10 * len(words)
+
+
+def test_store_inside_a_corpus_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for name in ("old/text.txt", "new.txt"):
+        (tmp_path / name).write_text("The mouse ran.\n", "utf-8")
+    with pytest.raises(UserError, match=r"lies in the folder of the corpus '.*old', so the next run would read them"):
+        embed(tmp_path / "old", tmp_path / "new.txt", words=["mouse"], model=object(), out=tmp_path / "old" / "store")

@@ -627,8 +627,8 @@ def test_empty_word_file_is_named(paths: Paths, tmp_path: Path) -> None:
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"min_usages": 1}, r"min_usages must be a whole number of at least 2; got 1"),
     ({"min_usages": 0}, r"min_usages must be a whole number of at least 2; got 0"),
-    ({"metric": "cosin"}, r"metric must be one of .*; got 'cosin'\. did you mean 'cosine'\?"),
-    ({"strategy": "randm"}, r"strategy must be one of distance, random; got 'randm'\. did you mean 'random'\?"),
+    ({"metric": "cosin"}, r"metric must be one of .*; got 'cosin'; did you mean 'cosine'\?"),
+    ({"strategy": "randm"}, r"strategy must be one of distance, random; got 'randm'; did you mean 'random'\?"),
     ({"rate": 1.5}, r"rate must be a number from 0 to 1, or auto; got 1\.5"),
     ({"rate": "automatic"}, r"rate must be a number from 0 to 1, or auto; got 'automatic'"),
     ({"rate": float("nan")}, r"rate must be a number from 0 to 1, or auto; got nan"),
@@ -637,7 +637,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"alpha": "0.05"}, r"alpha must be a number between 0 and 1; got '0.05'"),
     ({"repeats": 0}, r"repeats must be a whole number of at least 1; got 0"),
     ({"repeats": 2.5}, r"repeats must be a whole number of at least 1; got 2\.5"),
-    ({"match": "lema"}, r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
+    ({"match": "lema"}, r"match must be one of cased, lemma, token, word; got 'lema'; did you mean 'lemma'\?"),
     ({"seed": -1}, r"seed must be a whole number, 0 or more; got -1"),
     ({"seed": "one"}, r"seed must be a whole number, 0 or more; got 'one'"),
     ({"sample_seed": -1}, r"sample_seed must be a whole number, 0 or more; got -1"),
@@ -647,7 +647,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"resamples": 0}, r"resamples must be a whole number of at least 1; got 0"),
     ({"min_count": 0}, r"min_count must be a whole number of at least 1; got 0"),
     ({"top_words": -1}, r"top_words must be a whole number, or 0 for all; got -1"),
-    ({"split": "line"}, r"split must be one of auto, lines, prose, wrapped; got 'line'\. did you mean 'lines'\?"),
+    ({"split": "line"}, r"split must be one of auto, lines, prose, wrapped; got 'line'; did you mean 'lines'\?"),
 ]
 
 

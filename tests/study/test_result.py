@@ -291,7 +291,7 @@ def test_usages_of_a_word_that_never_occurs_are_refused(result: Result) -> None:
 
 
 def test_unknown_word_or_period_is_answered_with_the_known_ones(result: Result) -> None:
-    with pytest.raises(UserError, match=r"word must be one of .*mouse.*; got 'mose'\. did you mean 'mouse'\?"):
+    with pytest.raises(UserError, match=r"word must be one of .*mouse.*; got 'mose'; did you mean 'mouse'\?"):
         result.word("mose")
     with pytest.raises(UserError, match=r"period must be one of .*new.*old.*; got '1900'"):
         result.word("mouse").usages("1900")

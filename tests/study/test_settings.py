@@ -201,12 +201,12 @@ BAD: list[tuple[str, Any, str]] = [
     *[("rate", bad, "a number from 0 to 1, or auto") for bad in (-0.1, 1.5, "half", float("nan"), None, [0.3])],
     *[("permutations", bad, "of at least 1, or auto") for bad in (0, -5, 1.5, "many", None, True)],
     *[("distance_weight", bad, "distance_weight must be") for bad in (-0.1, 1.5, "half", float("nan"))],
-    ("match", "lema", r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
+    ("match", "lema", r"match must be one of cased, lemma, token, word; got 'lema'; did you mean 'lemma'\?"),
     ("space", "bent", r"space must be one of auto, centred, raw, standardised; got 'bent'"),
     ("by", "day", r"by must be one of decade, month, quarter, week, year; got 'day'"),
-    ("metric", "cosin", r"metric must be one of .*; got 'cosin'\. did you mean 'cosine'\?"),
+    ("metric", "cosin", r"metric must be one of .*; got 'cosin'; did you mean 'cosine'\?"),
     ("metric", 3, "metric"),
-    ("strategy", "randm", r"strategy must be one of distance, random; got 'randm'\. did you mean 'random'\?"),
+    ("strategy", "randm", r"strategy must be one of distance, random; got 'randm'; did you mean 'random'\?"),
     ("precision", "float8", "precision must be one of float16, float32; got 'float8'"),
 ]
 

@@ -150,7 +150,8 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
     if (b"\0" in head[:_HEAD] and not wide) or head.startswith(_BINARY):
         raise UserError(
             f"the file {source.path!r} is not text but binary data; lexshift reads plain text, tables (csv, tsv, "
-            f"jsonl, json, parquet), documents (xml, html, docx), and .gz and .zst of them"
+            f"jsonl, json, parquet), documents (xml, html, docx), annotated text (vert, conllu), and .gz and .zst of "
+            f"them"
         )
     if codec in (AUTO, UTF_8, "utf-8-sig"):
         data: Iterator[bytes] = chain([head.removeprefix(codecs.BOM_UTF8)], chunks)

@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -65,6 +65,7 @@ _KINDS: dict[str, Kind] = {
 _REFUSED = {
     ".pdf": "a PDF, which is not text: extract its text first, for example with pdftotext",
     **dict.fromkeys((".doc", ".odt", ".rtf"), "a document of a word processor: save it as .docx or as plain text"),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet: save it as .csv"),
     ".epub": "an electronic book: convert it to HTML or plain text",
     ".sgml": "SGML, which cannot be read: convert it to XML",
 }
@@ -122,6 +123,22 @@ class ObjectFile(os.PathLike[str]):
 
     def __fspath__(self) -> str:
         return self.source.path
+
+
+def refuse_output_inside(out: str | os.PathLike[str], corpora: Sequence[Place]) -> None:
+    """Raise an error if a folder for results lies in the folder of a corpus, whose next run would read it as text."""
+    results = Path(os.path.realpath(out))
+    for corpus in corpora:
+        if isinstance(corpus, ObjectFile) or not os.path.isdir(corpus):
+            continue
+        folder = Path(os.path.realpath(corpus))
+        if results.is_relative_to(folder) and not any(
+            part.startswith(".") for part in results.relative_to(folder).parts
+        ):
+            raise UserError(
+                f"the folder {os.fspath(out)!r} for results lies in the folder of the corpus {place_of(corpus)!r}, so "
+                f"the next run would read them as text: choose a folder elsewhere (--out)"
+            )
 
 
 def name_object(corpus: Place, label: str) -> Place:

@@ -33,7 +33,7 @@ import numpy as np
 from lexshift.utils.arrays import Floats
 
 MIN_WORDS = 30
-"""Minimum number of ordinary words for a null distribution."""
+"""Minimum number of ordinary words for a null distribution, of which one may be left out."""
 _SIXTEENTH = 0.1587  # the normal distribution has this share below the mean minus one standard deviation
 _LARGEST = 10.0  # a larger excess counts as this one, whose local false discovery rate is practically 0
 _GRID = 0.01  # step of the values at which the local false discovery rate is made monotone
@@ -80,7 +80,8 @@ def fit_null(gaps: Floats, noise: float = 0.0) -> EmpiricalNull:
     Parameters
     ----------
     gaps : ndarray of shape (n,) or (draws, n)
-        The gaps of at least :data:`MIN_WORDS` words, or those of several draws of their usages.
+        The gaps of at least :data:`MIN_WORDS` words, one of which may be left out because it is the one that is
+        compared, or those of several draws of their usages.
     noise : float
         Size of the noise, c in the formula above.
 
@@ -92,8 +93,8 @@ def fit_null(gaps: Floats, noise: float = 0.0) -> EmpiricalNull:
     (0.1, 0.02)
     """
     values = np.asarray(gaps, float)
-    if values.shape[-1] < MIN_WORDS:
-        raise ValueError(f"gaps must be those of at least {MIN_WORDS} words; got {values.shape[-1]}")
+    if values.shape[-1] < MIN_WORDS - 1:
+        raise ValueError(f"gaps must be those of at least {MIN_WORDS - 1} words; got {values.shape[-1]}")
     low, centre = np.quantile(soft_root(values, noise), [_SIXTEENTH, 0.5])
     return EmpiricalNull(float(centre), float(max(centre - low, 1e-6)), noise)
 

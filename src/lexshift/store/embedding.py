@@ -27,6 +27,7 @@ from lexshift.corpus.sources import (
     find_sources,
     name_object,
     place_of,
+    refuse_output_inside,
 )
 from lexshift.corpus.targets import Words
 from lexshift.corpus.word_rule import WORD_RULE
@@ -187,6 +188,8 @@ def embed(
             )
     reading = Reading(**{name: value for name, value in values.items() if name in READING})
     with as_files(corpora, reading) as (files, reading):
+        if out is not None:
+            refuse_output_inside(out, files)
         names = corpus_names(files, labels)
         labelled = dict(zip(names, map(name_object, files, names), strict=True))
         for corpus in files:

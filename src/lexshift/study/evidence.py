@@ -92,8 +92,7 @@ class GapFinder:
                 pairs[word] = (self._transform(rows[0]), self._transform(rows[1]))
                 old, new = (controls.documents(word, period).tolist() for period in periods)
                 documents[word] = (old, new)
-        leaves_one_out = any(word in pairs for word in usages)  # a control word is not compared with itself
-        if len(pairs) - leaves_one_out >= MIN_WORDS:
+        if len(pairs) >= MIN_WORDS:
             self.background = Background(pairs, calibration, documents if by_document else None, seed)
 
     def pair(self, word: str) -> tuple[Matrix, Matrix]:

@@ -20,6 +20,7 @@ from lexshift.corpus.sources import (
     find_sources,
     name_object,
     place_of,
+    refuse_output_inside,
 )
 from lexshift.errors import UserError
 from lexshift.study.settings import COMPARE, TRACE, Settings
@@ -75,7 +76,7 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
     """
     by, split_at, labels = settings.by, settings.split_at, settings.labels
     if settings.out is not None:
-        refuse_results_inside(settings.out, corpora)
+        refuse_output_inside(settings.out, corpora)
     if split_at is not None:
         if len(corpora) != 1 or by is not None:
             what = f"{len(corpora)} corpora" if by is None else f"by {by!r}"
@@ -112,22 +113,6 @@ def check_two_periods(periods: Sequence[str]) -> None:
     """Raise an error if there is only one period to study, by the names of the periods of a store."""
     if len(periods) < 2:
         raise UserError(f"the whole corpus belongs to one period, {periods[0]}: divide it into shorter periods (--by)")
-
-
-def refuse_results_inside(out: str | os.PathLike[str], corpora: Sequence[Place]) -> None:
-    """Raise an error if a results folder lies in the folder of a corpus, whose next run would read it as text."""
-    results = Path(os.path.realpath(out))
-    for corpus in corpora:
-        if isinstance(corpus, ObjectFile) or not os.path.isdir(corpus):
-            continue
-        folder = Path(os.path.realpath(corpus))
-        if results.is_relative_to(folder) and not any(
-            part.startswith(".") for part in results.relative_to(folder).parts
-        ):
-            raise UserError(
-                f"the results folder {os.fspath(out)!r} lies in the folder of the corpus {place_of(corpus)!r}, so the "
-                f"next run would read the results as text: choose a folder elsewhere (--out)"
-            )
 
 
 def refuse_same(old: Place, new: Place) -> None:

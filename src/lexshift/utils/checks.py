@@ -154,8 +154,8 @@ def choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if isinstance(value, str) and value in names:
         return value
     near = difflib.get_close_matches(str(value), names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UserError(f"{name} must be one of {', '.join(names)}; got {value!r}. {hint}".rstrip())
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise UserError(f"{name} must be one of {', '.join(names)}; got {value!r}{hint}")
 
 
 def keywords(names: Iterable[str], accepted_names: Iterable[str], function: Callable[..., Any]) -> None:

@@ -62,7 +62,7 @@ def test_plain_name_is_the_distance_between_means_and_dscd_its_expectation(name:
 def test_misspelt_name_is_answered_with_the_closest_one(wrong: str, meant: str) -> None:
     for ask in (get, SSCD):
         with pytest.raises(
-            ValueError, match=rf"metric must be one of amd, apd, .*; got '{wrong}'\. did you mean '{meant}'\?"
+            ValueError, match=rf"metric must be one of amd, apd, .*; got '{wrong}'; did you mean '{meant}'\?"
         ):
             ask(wrong)
 
@@ -276,10 +276,10 @@ def test_sampled_mode_draws_1000_vectors_by_default(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("cosin",), r"distance must be one of .*; got 'cosin'\. did you mean 'cosine'\?"),
+        (("cosin",), r"distance must be one of .*; got 'cosin'; did you mean 'cosine'\?"),
         (("folded", "sampled"), "distance must be one of .*; got 'folded'"),
         (("kl",), "distance must be one of .*; got 'kl'"),
-        (("cosine", "smapled"), r"mode must be one of expected, sampled; got 'smapled'\. did you mean 'sampled'\?"),
+        (("cosine", "smapled"), r"mode must be one of expected, sampled; got 'smapled'; did you mean 'sampled'\?"),
         (("cosine", None), "mode must be one of expected, sampled; got None"),
         (("cosine", "sampled", 0), "samples must be a whole number of at least 1; got 0"),
         (("cosine", "sampled", -3), "samples must be .*; got -3"),
