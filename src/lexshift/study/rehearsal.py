@@ -51,7 +51,7 @@ def rehearse(inputs: StudyInputs, targets: Targets | None, model: Any) -> None:
         size = sum(source.size for corpus in inputs.periods.corpora for source in find_sources(corpus))
         if is_plain and settings.match == "word" and size <= FEW:
             counts = [count_quickly(reader.corpora[label], readings[label]) for label in first_and_last(reader)]
-            choose_vocabulary(COMPARE, reader, counts, settings, language, Silent())  # which includes names
+            choose_vocabulary(COMPARE, reader, counts, settings, language, Silent())  # with names
             if question != DISCOVER:
                 return
         vocabulary = choose_vocabulary(question, reader, count_first_and_last(reader), settings, language, Silent())
