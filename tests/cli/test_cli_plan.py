@@ -54,7 +54,7 @@ def test_plan_as_json_has_all_numbers(terminal: Terminal) -> None:
 
 def test_mistakes_in_a_plan_are_one_sentence(terminal: Terminal) -> None:
     sentence = only_sentence(terminal.run("compare", "1950s.txt", "2010s.txt", "--plan", "--format", "csv"))
-    assert sentence == "format must be one of json, table; got 'csv'."
+    assert sentence == "format must be one of json, table; got 'csv'"
     assert "nowhere.txt" in only_sentence(terminal.run("compare", "nowhere.txt", "2010s.txt", "--plan"))
     sentence = only_sentence(terminal.run("compare", "1950s.txt", "2010s.txt", "--plan", "-w", "unicorn"))
     assert sentence.startswith("none of the words occurs in the corpora (match: word): 'unicorn'")

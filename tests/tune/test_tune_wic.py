@@ -262,7 +262,8 @@ def test_best_model_is_saved(runs: Runs, tmp_path: Path) -> None:
     assert best < 12  # otherwise the last one would be saved by chance
     assert history.set_index("step")["auc"].idxmax() == best
     assert tuned.run["after"] == tuned.run["history"][best]
-    assert tuned.run["tuned"]["held-out auc"] == pytest.approx(tuned.run["after"]["auc"], abs=0.01)
+    best_auc = pytest.approx(tuned.run["after"]["auc"], abs=0.05)  # during training it may be computed in bfloat16
+    assert tuned.run["tuned"]["held-out auc"] == best_auc
 
 
 # -------------------------------------------------------------------------------------------------------- written files
