@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.corpus import passages as module
+from lexshift.corpus import layout as module
 from lexshift.corpus.layout import layout
 
 PARAGRAPH = (
