@@ -82,15 +82,15 @@ class Background:
         """Return the gaps of ordinary words with at most this number of usages in each corpus, (DRAWS, words)."""
         limits = _reduced_size(n_old), _reduced_size(n_new)
         if limits not in self._gaps:
-            found = np.empty((DRAWS, len(self.words)))
+            drawn = np.empty((DRAWS, len(self.words)))
             for i, (word, values, sizes) in enumerate(zip(self.words, self._similarities, self._sizes, strict=True)):
                 rng = generator(self._seed, "gap", word)
                 sides = np.zeros((DRAWS, sum(sizes)), np.int8)
                 for row in sides:
                     chosen = [rng.permutation(n)[:limit] for n, limit in zip(sizes, limits, strict=True)]
                     row[chosen[0]], row[sizes[0] + chosen[1]] = 1, -1
-                found[:, i] = gaps(values, sides)
-            self._gaps[limits] = found
+                drawn[:, i] = gaps(values, sides)
+            self._gaps[limits] = drawn
         return self._gaps[limits]
 
     def null(self, n_old: int, n_new: int, without: str = "") -> tuple[EmpiricalNull, Floats]:
@@ -106,11 +106,11 @@ class Background:
         -------
         EmpiricalNull, ndarray of shape (DRAWS, words)
         """
-        found = self.gaps(n_old, n_new)
+        drawn = self.gaps(n_old, n_new)
         if without in self.words:
-            found = np.delete(found, self.words.index(without), axis=1)
-        null = fit_null(found, noise=_NOISE * max(self.floor, 0.0))
-        return null, null.excess(found)
+            drawn = np.delete(drawn, self.words.index(without), axis=1)
+        null = fit_null(drawn, noise=_NOISE * max(self.floor, 0.0))
+        return null, null.excess(drawn)
 
 
 def _reduced_size(n: int) -> int:

@@ -5,7 +5,7 @@ const LABELLED = 30; // up to so many words, all have a label where there is roo
 const RADII = { changed: 5.5, differs: 4.5, unclear: 4.5, stable: 4 };
 const hasExcess = table.querySelector("[data-key=excess]") !== null;
 const heightOf = hasExcess ? (word) => word.excess ?? 0 : (word) => word.gap;
-const widest = highest(scored.map((word) => word.high));
+const [lowestLimit, highestLimit] = [-highest(scored.map((word) => -word.low)), highest(scored.map((word) => word.high))];
 
 let dotOf = null; // returns the dot of a word for the current size of the chart
 function markDot(word) {
@@ -55,7 +55,7 @@ function scales(box, width) {
     axisX(x, ticks(Math.max(left - margin, 0), right + margin, width < 500 ? 4 : 8), box.bottom, "change score", box),
   ];
   const guide = (at, words) => [svg("line", { class: "guide", x1: box.left, x2: box.right, y1: y(at), y2: y(at) }),
-    text(box.right, y(at) - 5, words, { class: "note", "text-anchor": "end" })];
+    text(at === limit ? box.left + 6 : box.right, y(at) - 5, words, { class: "note", "text-anchor": at === limit ? "start" : "end" })];
   if (limit !== null) {
     parts.unshift(svg("rect", { class: "region", x: box.left, y: box.top, width: box.right - box.left, height: Math.max(y(limit) - box.top, 0) }));
     parts.push(...guide(limit, hasExcess ? `stands out: local fdr ≤ ${data.max_local_fdr}` : `noise floor: ${gapText(floor)}`));
@@ -143,7 +143,7 @@ function rateCurve(width) {
 }
 
 function interval(word) {
-  const x = linear(0, widest, 0, 100);
+  const x = linear(lowestLimit, highestLimit, 0, 100);
   const place = (value) => `${x(value).toFixed(1)}%`;
   const middle = 8;
   return el("span", { class: "forest" }, svg("svg", { class: word.verdict, "aria-hidden": "true" },
